@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# Flags of our own code: warnings always, errors only when CMAKE_COMPILE_WARNING_AS_ERROR says so, sanitizers by option.
+add_library(assay_flags INTERFACE)
+target_compile_options(assay_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor>
+  $<$<COMPILE_LANGUAGE:CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>)
+target_include_directories(assay_flags INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/generated")
+if(ASSAY_SANITIZE)
+  target_compile_options(assay_flags INTERFACE -fsanitize=${ASSAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  target_link_options(assay_flags INTERFACE -fsanitize=${ASSAY_SANITIZE})
+  if(ASSAY_SANITIZE MATCHES "thread")
+    target_compile_definitions(assay_flags INTERFACE ASSAY_TSAN=1)
+  endif()
+endif()
+
+find_program(ASSAY_CCACHE ccache)
+if(ASSAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${ASSAY_CCACHE}")
+endif()
