@@ -17,3 +17,10 @@ function(assay_add_test)
   set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT} SKIP_RETURN_CODE 77
     ENVIRONMENT "ASSAY_BIN_DIR=${PROJECT_BINARY_DIR}/bin;ASSAY_SOURCE_DIR=${PROJECT_SOURCE_DIR};${T_ENVIRONMENT}")
 endfunction()
+
+# assay_leave_out(NAME REASON): this build does not have the test, and ci/left-out says why.
+function(assay_leave_out name reason)
+  set_property(GLOBAL APPEND_STRING PROPERTY ASSAY_LEFT_OUT "${name}: ${reason}\n")
+  get_property(left_out GLOBAL PROPERTY ASSAY_LEFT_OUT)
+  file(WRITE "${PROJECT_BINARY_DIR}/left-out.txt" "${left_out}")
+endfunction()
