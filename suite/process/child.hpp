@@ -17,8 +17,8 @@ namespace assay::process {
 inline constexpr int kReportDescriptor = 3;
 
 struct ChildRequest {
-  std::vector<std::string> argv;  // argv[0] is the program's path
-  std::string input;              // fed to its standard input, then closed
+  std::vector<std::string> argv;            // argv[0] is the program's path
+  std::string input;                        // fed to its standard input, then closed
   std::chrono::milliseconds time_limit{0};  // 0: none
   // Called for each complete line the child reports, in order, from the calling thread.
   std::function<void(std::string_view line)> on_line;
