@@ -118,7 +118,8 @@ void build_app(CLI::App& app, Context& context) {
   app.require_subcommand(0, 1);
   app.get_formatter()->column_width(32);
   // In the order --help lists them; each command's file defines its add_ function.
-  (void)context;
+  add_backends(app, context);
+  add_hidden_probe(app, context);
 }
 
 Exit run_program(Context& context) {

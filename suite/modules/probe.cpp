@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both sides of a probe: the parent that starts and judges the child, and what the child does.
+#include "suite/modules/probe.hpp"
+
+#include <cstring>
+
+#include "backends/device/device.hpp"
+#include "suite/modules/probe_lines.hpp"
+#include "suite/process/child.hpp"
+
+namespace assay::modules {
+namespace {
+
+std::string last_line(const std::string& text) {
+  const auto end = text.find_last_not_of("\n\r ");
+  if (end == std::string::npos) return {};
+  const auto start = text.find_last_of('\n', end);
+  return text.substr(start == std::string::npos ? 0 : start + 1,
+                     end - (start == std::string::npos ? 0 : start + 1) + 1);
+}
+
+// The sentence for a child that ended before it was done.
+Error ended_early(const ModuleFile& module, const process::ChildResult& child, const Progress& progress,
+                  std::chrono::milliseconds limit) {
+  const std::string start = "module " + module.path;
+  std::string said = last_line(child.error_tail);
+  if (!said.empty()) said = " (" + said + ")";
+  switch (child.end) {
+    case process::ChildEnd::timed_out:
+      return {ErrorCode::no_device, start + " did not answer within " + std::to_string(limit.count() / 1000) +
+                                        " s while " + progress.doing + "; check its driver" + said};
+    case process::ChildEnd::signalled:
+      return {ErrorCode::no_device, start + " crashed while " + progress.doing + " (signal " +
+                                        std::to_string(child.signal) + ", " + ::strsignal(child.signal) +
+                                        "); check its driver or rebuild it" + said};
+    case process::ChildEnd::interrupted:
+      return {ErrorCode::interrupted, "interrupted while probing " + module.path};
+    case process::ChildEnd::exited:
+      break;
+  }
+  return {ErrorCode::no_device, start + " ended the process with exit code " + std::to_string(child.exit_code) +
+                                    " while " + progress.doing + "; check its driver or rebuild it" + said};
+}
+
+std::vector<std::string> child_words(const std::string& program, const ProbeRequest& request) {
+  std::vector<std::string> words{program, "__probe", request.module.path};
+  if (request.depth == Depth::all_devices) words.emplace_back("--all");
+  if (request.depth == Depth::one_device) {
+    words.emplace_back("--ordinal");
+    words.push_back(std::to_string(request.ordinal));
+  }
+  for (const auto& [key, value] : request.options) {
+    words.emplace_back("--option");
+    words.push_back(key + "=" + value);
+  }
+  return words;
+}
+
+DeviceProbe open_and_ask(const device::Module& module, std::int32_t ordinal, const Options& options) {
+  DeviceProbe result;
+  result.ordinal = ordinal;
+  const auto opened = device::Device::open(module, ordinal, options);
+  if (!opened) {
+    result.problem = opened.error();
+    return result;
+  }
+  auto fields = opened->identity();
+  if (!fields)
+    result.problem = fields.error();
+  else
+    result.fields = std::move(*fields);
+  return result;
+}
+
+}  // namespace
+
+std::string ModuleProbe::described(std::string_view key) const {
+  for (const auto& field : description)
+    if (field.key == key && field.state == FieldState::value)
+      if (const auto* text = std::get_if<std::string>(&field.value)) return *text;
+  return {};
+}
+
+ModuleProbe probe_module(const std::string& program, const ProbeRequest& request, const ProbeLimits& limits) {
+  ModuleProbe probe;
+  probe.module = request.module;
+  Progress progress;
+  process::ChildRequest child;
+  child.argv = child_words(program, request);
+  child.time_limit = request.depth == Depth::module ? limits.module : limits.devices;
+  child.on_line = [&](std::string_view line) { (void)take_line(line, probe, progress); };
+  const auto ended = process::run_child(child);
+  if (!ended)
+    probe.problem = ended.error();
+  else if (!probe.problem && !progress.done)
+    probe.problem = ended_early(request.module, *ended, progress, child.time_limit);
+  return probe;
+}
+
+Prober child_prober(std::string program, ProbeLimits limits) {
+  return [program = std::move(program), limits](const ProbeRequest& request) {
+    return probe_module(program, request, limits);
+  };
+}
+
+void probe_here(const ProbeRequest& request, const LineSink& sink) {
+  const auto module = device::Module::load(request.module.path);
+  if (!module) return sink(problem_line(module.error()));
+  const auto description = module->describe();
+  if (!description) return sink(problem_line(description.error()));
+  sink(loaded_line(*description));
+  const auto count = module->device_count();
+  sink(count_line(count));
+  const std::int32_t devices = count ? *count : 0;
+  for (std::int32_t ordinal = 0; ordinal < devices && request.depth != Depth::module; ++ordinal) {
+    if (request.depth == Depth::one_device && ordinal != request.ordinal) continue;
+    sink(opening_line(ordinal));
+    sink(device_line(open_and_ask(*module, ordinal, request.options)));
+  }
+  sink(done_line());
+}
+
+}  // namespace assay::modules
