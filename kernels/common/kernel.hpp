@@ -33,4 +33,10 @@ struct KernelEntry {
   const void* entry;
 };
 
+// The rows of one module, in a fixed order.
+struct KernelTable {
+  const KernelEntry* entries = nullptr;
+  std::size_t count = 0;
+};
+
 }  // namespace assay::kernels

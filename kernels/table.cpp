@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The explicit list of kernels, the same for nvcc, hipcc and CPU compilers.
+#include "kernels/table.hpp"
+
+#include "kernels/common/number.hpp"
+#include "kernels/copy/body.hpp"
+#include "kernels/rmsnorm/body.hpp"
+#include "kernels/triad/body.hpp"
+
+namespace assay::kernels {
+inline namespace ASSAY_ISA {
+namespace {
+
+template <class Kernel>
+LaunchShape erased_shape(const void* params, const Target& target) {
+  return Kernel::shape(*static_cast<const typename Kernel::Params*>(params), target);
+}
+
+template <class Kernel>
+KernelEntry row() {
+  return {Kernel::kName,
+          NumberTraits<typename Kernel::Storage>::kName,
+          "portable",
+          kCommonVersion.version + Kernel::kVersion.version,
+          static_cast<std::uint32_t>(sizeof(typename Kernel::Params)),
+          &erased_shape<Kernel>,
+          kernel_entry<Kernel>()};
+}
+
+}  // namespace
+
+#define ASSAY_EACH_DTYPE(kernel) row<kernel<float>>(), row<kernel<f16>>(), row<kernel<bf16>>()
+
+KernelTable kernel_table() {
+  static const KernelEntry entries[] = {
+      ASSAY_EACH_DTYPE(CopyKernel),
+      ASSAY_EACH_DTYPE(TriadKernel),
+      ASSAY_EACH_DTYPE(RmsNormKernel),
+  };
+  return {entries, sizeof(entries) / sizeof(entries[0])};
+}
+
+}  // namespace ASSAY_ISA
+}  // namespace assay::kernels
