@@ -13,6 +13,10 @@
 
 namespace assay::json {
 
+namespace detail {
+struct Syscalls;  // how bytes reach the disk; tests put their own here
+}
+
 inline constexpr std::size_t kMaxDepth = 64;
 
 // Parses `text` after a streaming pass that bounds the depth at kMaxDepth, rejects duplicate keys, NaN, Infinity and
@@ -28,12 +32,15 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t max
 // does not satisfy its own schema is an internal error, never written.
 Result<std::string> write_document(const RunDocument& document);
 
-// Parses, checks kind and major version, validates, converts. Errors: bad_input.
-Result<RunDocument> read_document(std::string_view text, std::string_view name);
+// Parses, checks kind and version, validates, converts. A newer major version is refused; a newer minor one is read by
+// what this one knows of it: values are checked, unknown keys skipped, and `warning` says so in a sentence (it is empty
+// otherwise). Errors: bad_input.
+Result<RunDocument> read_document(std::string_view text, std::string_view name, std::string* warning = nullptr);
 
 // Validates any document of schema v1, whatever its kind, against the compiled-in schema. Errors: bad_input with the
-// JSON pointer of the first violation. Returns the kind.
-Result<DocumentKind> validate(std::string_view text, std::string_view name);
+// JSON pointer of the first violation. Returns the kind. `warning` as for read_document; of a newer minor version only
+// what this one knows is checked.
+Result<DocumentKind> validate(std::string_view text, std::string_view name, std::string* warning = nullptr);
 
 std::string_view to_text(DocumentKind kind);
 
@@ -56,28 +63,41 @@ Result<void> write_new_file(const std::filesystem::path& path, std::string_view 
 
 // ---- the journal: one entry a line ----
 
-std::string to_line(const JournalEntry& entry);  // without the newline
+// Without the newline. A sample that is not finite comes out as null, which from_line refuses.
+std::string to_line(const JournalEntry& entry);
 Result<JournalEntry> from_line(std::string_view line, std::string_view name);
 
 // Folds one entry into the document. Errors: bad_input when the entry does not fit what came before.
+// PhaseStarted adds a partial phase, which PhaseFinished replaces: a launch that dies in a phase leaves it behind.
+// RunFinished calls finish(), which alone decides the status: the entry's own status is a word for the reader.
 Result<void> apply(RunDocument& document, const JournalEntry& entry);
+
+// Derives status and failures. A launch still running becomes interrupted. Every launch that is not ok, every case
+// that is wrong or failed, every planned launch that did not run is a failure. No failure: ok. Otherwise failed when no
+// launch is ok, else partial. A run without finished_at was cut short and is partial. Doing it twice changes nothing.
+void finish(RunDocument& document);
 
 // An append-only journal file; each entry is written whole and synced before append returns.
 class Journal {
  public:
   // Errors: output when the file exists or cannot be created.
   static Result<Journal> create(const std::filesystem::path& path);
+  static Result<Journal> create(const std::filesystem::path& path, const detail::Syscalls& system);
   Journal(Journal&&) noexcept;
   Journal& operator=(Journal&&) noexcept;
   ~Journal();
+  // Errors: internal for an entry that could not be read back (it is not written); output when the disk refuses. After
+  // an output error nothing more is appended: the file ends in a torn line, which recover drops.
   Result<void> append(const JournalEntry& entry);
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   // Removes the file: the whole document is on disk.
   Result<void> discard();
 
  private:
-  Journal(int descriptor, std::filesystem::path path);
+  Journal(const detail::Syscalls& system, int descriptor, std::filesystem::path path);
+  const detail::Syscalls* system_;
   int descriptor_ = -1;
+  bool torn_ = false;
   std::filesystem::path path_;
 };
 
@@ -85,7 +105,8 @@ class Journal {
 std::filesystem::path journal_path(const std::filesystem::path& output);
 
 // Rebuilds a document from a journal; a torn last line is dropped. Launches that were running become interrupted, the
-// document partial. Errors: bad_input.
+// document partial (unless the journal holds the end of its run). Errors: bad_input when the file is no journal of
+// Assay, follows a newer major version, holds no run, or is damaged before its last line.
 Result<RunDocument> recover(const std::filesystem::path& journal);
 
 }  // namespace assay::json

@@ -53,15 +53,15 @@ struct Launch {
   std::int64_t workload = 0;  // index into plan.workloads
   std::int64_t pid = 0;
   std::string started_at;
-  Quantity duration;
+  Quantity duration = missing("ns", "the launch has not ended");
   LaunchOutcome outcome = LaunchOutcome::running;
-  std::int64_t exit_code = 0;    // of the process, when it exited
-  std::int64_t signal = 0;       // that ended it, or 0
-  std::string message;           // why, when not ok
-  std::string phase_in_progress; // when it was cut short
+  std::int64_t exit_code = 0;     // of the process, when it exited
+  std::int64_t signal = 0;        // that ended it, or 0
+  std::string message;            // why, when not ok
+  std::string phase_in_progress;  // when it was cut short
   std::vector<Phase> phases;
   std::vector<SampleSeries> samples;
-  std::string checksum;          // of the workload's output bytes; equal seeds give equal checksums on one device
+  std::string checksum;  // of the workload's output bytes; equal seeds give equal checksums on one device
   bool operator==(const Launch&) const = default;
 };
 
@@ -75,8 +75,8 @@ struct Case {
   std::string implementation;
   std::int64_t source_version = 0;
   CaseStatus status = CaseStatus::ok;
-  Quantity error;      // largest error seen, in units of the tolerance's own scale
-  Quantity tolerance;
+  Quantity error = missing("1", "not checked");  // largest error seen, in units of the tolerance's own scale
+  Quantity tolerance = missing("1", "not checked");
   std::string message;
   std::vector<SampleSeries> samples;  // empty where nothing was timed
   bool operator==(const Case&) const = default;
@@ -97,7 +97,7 @@ struct Failure {
   std::string device;
   std::int64_t launch_order = -1;  // -1: not tied to a launch
   std::string phase;
-  std::string code;  // as PhaseFailure::code
+  std::string code;  // as PhaseFailure::code; "not_run" for a planned launch that never started
   std::string message;
   bool operator==(const Failure&) const = default;
 };
@@ -114,23 +114,54 @@ struct RunDocument {
 
 // ---- the journal: what happened, in order. A document is its first entry folded with all the others. ----
 
-struct RunStarted { RunDocument document; };  // run, plan and device names; no launches
-struct DeviceIdentified { std::string device; std::string module_sha256; Identity identity; };
-struct CaseChecked { std::string device; Case checked; };
-struct LaunchStarted { std::string device; Launch launch; };  // outcome running
-struct PhaseStarted { std::int64_t launch_order = 0; std::string phase; std::int64_t repeat = 0; };
-struct PhaseFinished { std::int64_t launch_order = 0; Phase phase; };
-struct SampleTaken { std::int64_t launch_order = 0; std::string name; std::string unit; double value = 0; std::string flag; };
-struct OutputChecksum { std::int64_t launch_order = 0; std::string checksum; };
+struct RunStarted {
+  RunDocument document;
+};  // run, plan and device names; no launches
+struct DeviceIdentified {
+  std::string device;
+  std::string module_sha256;
+  Identity identity;
+};
+struct CaseChecked {
+  std::string device;
+  Case checked;
+};
+struct LaunchStarted {
+  std::string device;
+  Launch launch;
+};  // outcome running
+struct PhaseStarted {
+  std::int64_t launch_order = 0;
+  std::string phase;
+  std::int64_t repeat = 0;
+};
+struct PhaseFinished {
+  std::int64_t launch_order = 0;
+  Phase phase;
+};
+struct SampleTaken {
+  std::int64_t launch_order = 0;
+  std::string name;
+  std::string unit;
+  double value = 0;
+  std::string flag;
+};
+struct OutputChecksum {
+  std::int64_t launch_order = 0;
+  std::string checksum;
+};
 struct LaunchFinished {
   std::int64_t launch_order = 0;
-  Quantity duration;
+  Quantity duration = missing("ns", "not measured");
   LaunchOutcome outcome = LaunchOutcome::ok;
   std::int64_t exit_code = 0;
   std::int64_t signal = 0;
   std::string message;
 };
-struct RunFinished { std::string finished_at; DocumentStatus status = DocumentStatus::ok; };
+struct RunFinished {
+  std::string finished_at;
+  DocumentStatus status = DocumentStatus::ok;
+};
 
 using JournalEntry = std::variant<RunStarted, DeviceIdentified, CaseChecked, LaunchStarted, PhaseStarted, PhaseFinished,
                                   SampleTaken, OutputChecksum, LaunchFinished, RunFinished>;

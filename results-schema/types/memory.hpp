@@ -39,8 +39,8 @@ struct LedgerEquation {
   std::string text;
   Quantity left;
   Quantity right;
-  Quantity difference;     // left - right; null when a term cannot be read
-  bool balanced = false;   // difference is exactly 0, and both readings of every term agree
+  Quantity difference;    // left - right; null when a term cannot be read
+  bool balanced = false;  // difference is exactly 0, and both readings of every term agree
   bool operator==(const LedgerEquation&) const = default;
 };
 
@@ -55,10 +55,12 @@ struct Ledger {
 enum class PhaseStatus { ok, failed, partial };
 
 struct PhaseFailure {
-  std::string code;  // "out_of_memory", "map_limit", "fault", "hung", "crashed", "unsupported", "internal"
+  // "out_of_memory", "map_limit", "fault", "hung", "crashed", "interrupted", "unsupported", "no_device",
+  // "wrong_result", "bad_input", "output", "internal": the schema knows no other.
+  std::string code;
   std::string message;
-  Quantity requested_bytes;  // the request that failed, null with a reason otherwise
-  std::string category;      // of that request, empty when there is none
+  Quantity requested_bytes = missing("bytes", "no request is known to have failed");
+  std::string category;  // of that request, empty when there is none
   bool operator==(const PhaseFailure&) const = default;
 };
 
@@ -70,9 +72,9 @@ struct Phase {
   std::map<std::string, std::int64_t> configured;  // shapes as asked for
   std::map<std::string, std::int64_t> executed;    // shapes as executed, after padding
   PhaseStatus status = PhaseStatus::ok;
-  Quantity duration;  // wall time between the two synchronisations
+  Quantity duration = missing("ns", "the phase did not end");  // wall time between the two synchronisations
   std::vector<Counter> start;
-  std::vector<Counter> end;  // final values and peaks since the start of the phase
+  std::vector<Counter> end;    // final values and peaks since the start of the phase
   bool peaks_partial = false;  // the phase did not complete: its peaks are no need of a whole run
   std::optional<Ledger> ledger_start;
   std::optional<Ledger> ledger_end;

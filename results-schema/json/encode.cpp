@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The types as JSON values, member by member in the order of members.hpp.
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "results-schema/json/codec.hpp"
+#include "results-schema/json/members.hpp"
+
+namespace assay::json::detail {
+namespace {
+
+template <class T>
+Json value_of(const T& x);
+
+// Appends without the search that the object's own operator[] makes.
+void append(Json& object, std::string key, Json value) {
+  object.get_ref<Json::object_t&>().emplace_back(std::move(key), std::move(value));
+}
+
+class Writer {
+ public:
+  template <class T>
+  void operator()(const char* key, const T& member) {
+    append(object_, key, value_of(member));
+  }
+  // What is optional is left out, not null: there is nothing it could give a reason for.
+  template <class T>
+  void operator()(const char* key, const std::optional<T>& member) {
+    if (member) append(object_, key, value_of(*member));
+  }
+  [[nodiscard]] Json take() { return std::move(object_); }
+
+ private:
+  Json object_ = Json::object();
+};
+
+Json value(const Quantity& x) {
+  Json object = Json::object();
+  append(object, "value",
+         std::visit(
+             [](const auto& number) -> Json {
+               if constexpr (std::is_same_v<std::decay_t<decltype(number)>, std::monostate>)
+                 return nullptr;
+               else
+                 return number;
+             },
+             x.value));
+  append(object, "unit", x.unit);
+  append(object, "basis", word(x.basis));
+  if (!x.has_value() || !x.reason.empty()) append(object, "reason", x.reason);
+  return object;
+}
+
+Json value(const IdentityField& x) {
+  const bool known = x.state == FieldState::value;
+  Json object = Json::object();
+  append(object, "tier", word(x.tier));
+  append(object, "state", word(x.state));
+  append(object, "value", known ? std::visit([](const auto& held) -> Json { return held; }, x.value) : Json(nullptr));
+  if (!known || !x.reason.empty()) append(object, "reason", x.reason);
+  append(object, "source", x.source);
+  return object;
+}
+
+Json value(const Identity& x) {
+  Json fields = Json::object();
+  for (const auto& field : x.fields) append(fields, field.key, value(field));
+  Json object = Json::object();
+  append(object, "fields", std::move(fields));
+  append(object, "findings", value_of(x.findings));
+  return object;
+}
+
+template <class T>
+Json value(const std::vector<T>& x) {
+  Json array = Json::array();
+  auto& items = array.get_ref<Json::array_t&>();
+  items.reserve(x.size());
+  for (const auto& item : x) items.push_back(value_of(item));
+  return array;
+}
+
+Json value(const std::pair<std::string, std::string>& x) {
+  return {{"key", x.first}, {"value", x.second}};
+}
+
+Json value(const std::map<std::string, std::int64_t>& x) {
+  Json object = Json::object();
+  for (const auto& [key, number] : x) append(object, key, number);
+  return object;
+}
+
+template <class T>
+Json value_of(const T& x) {
+  if constexpr (std::is_enum_v<T>) {
+    return word(x);
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
+    return x;
+  } else if constexpr (requires { value(x); }) {
+    return value(x);
+  } else {
+    Writer writer;
+    members(writer, x);
+    return writer.take();
+  }
+}
+
+}  // namespace
+
+Json encode(const RunDocument& document) {
+  Json object = Json::object();
+  append(object, "schema", kSchemaName);
+  append(object, "schema_version", kSchemaVersion);
+  Json body = value_of(document);
+  for (auto& [key, member] : body.get_ref<Json::object_t&>()) append(object, key, std::move(member));
+  return object;
+}
+
+Json encode(const Plan& plan) {
+  return value_of(plan);
+}
+
+Json encode(const Identity& identity) {
+  return value(identity);
+}
+
+Json encode(const JournalEntry& entry) {
+  Json object = Json::object();
+  append(object, "entry", kEntryWords.at(entry.index()));
+  Json body = std::visit([](const auto& held) { return value_of(held); }, entry);
+  for (auto& [key, member] : body.get_ref<Json::object_t&>()) append(object, key, std::move(member));
+  return object;
+}
+
+}  // namespace assay::json::detail
