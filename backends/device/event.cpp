@@ -7,7 +7,7 @@ namespace assay::device {
 Result<Event> Event::create(const Device& device, bool timing) {
   const assay_backend& table = device.table();
   assay_event* handle = nullptr;
-  const std::uint32_t flags = timing ? ASSAY_EVENT_TIMING : 0u;
+  const std::uint32_t flags = timing ? std::uint32_t{ASSAY_EVENT_TIMING} : 0;
   if (const auto status = table.event_create(device.handle(), flags, &handle); status != ASSAY_OK)
     return error_from(table, status, "creating an event");
   return Event(&table, handle);

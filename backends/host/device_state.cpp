@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sticky failure of a device, the module's one state, and the ends of handles.
+#include "backends/host/device_state.hpp"
+
+#include "backends/host/handles.hpp"
+#include "backends/host/status.hpp"
+
+namespace assay::host {
+
+void DeviceState::set_fault(const std::string& sentence) {
+  const std::lock_guard lock(fault_mutex_);
+  if (fault_.empty()) fault_ = sentence.empty() ? "a kernel faulted" : sentence;
+  faulted_.store(true, std::memory_order_relaxed);
+}
+
+assay_status DeviceState::check() const {
+  if (!faulted()) return ASSAY_OK;
+  const std::lock_guard lock(fault_mutex_);
+  return fail(ASSAY_KERNEL_FAULT, "host device %d cannot be used any more in this process: %.800s; start a new one",
+              facts.ordinal, fault_.c_str());
+}
+
+Runtime& runtime() {
+  static auto* const instance = new Runtime;
+  return *instance;
+}
+
+void end_stream(assay_stream* stream) {
+  stream->tag.store(Tag::dead, std::memory_order_relaxed);
+  runtime().scheduler.close(*stream->lane);
+  stream->lane.reset();
+  runtime().streams.give(stream);
+}
+
+void end_event(assay_event* event) {
+  event->tag.store(Tag::dead, std::memory_order_relaxed);
+  event->last = PointRef();
+  runtime().events.give(event);
+}
+
+void end_physical(assay_physical* physical) {
+  physical->tag.store(Tag::dead, std::memory_order_relaxed);
+  physical->device->memory.drop(std::move(physical->extent));
+  physical->extent.reset();
+  runtime().physicals.give(physical);
+}
+
+}  // namespace assay::host
