@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Block, Segment, FreeList, Pool: the pieces every splitting policy keeps its books with.
+#pragma once
+
+#include <boost/intrusive/list.hpp>
+#include <boost/intrusive/set.hpp>
+#include <boost/intrusive/unordered_set.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "backends/allocator/allocator.hpp"
+#include "backends/allocator/options.hpp"
+
+namespace assay::allocator {
+
+struct Segment;
+
+// Intrusive links, so that a block moves between free and live without allocating.
+using Unchecked = boost::intrusive::link_mode<boost::intrusive::normal_link>;
+using FreeHook = boost::intrusive::set_base_hook<Unchecked>;
+using LiveHook = boost::intrusive::unordered_set_base_hook<Unchecked>;
+
+// A contiguous piece of one segment: live, pending (freed by the caller, waiting for a stream) or inactive (free).
+struct Block : FreeHook, LiveHook {
+  std::uintptr_t address = 0;
+  std::size_t bytes = 0;
+  std::size_t requested_bytes = 0;  // of the last use
+  Segment* segment = nullptr;
+  Block* previous = nullptr;  // neighbours in the segment, by address
+  Block* next = nullptr;
+  std::uint64_t rank = 0;          // before the address when free blocks of one size are compared
+  std::uint64_t searches_seen = 0; // the free list's count when this block was put into it
+  std::uint32_t pending_events = 0;
+  BlockState state = BlockState::inactive;
+  Category category = Category::workspace;
+  std::vector<assay_stream*> foreign_streams;  // named with record_stream since the allocation
+
+  [[nodiscard]] bool split() const { return previous != nullptr || next != nullptr; }
+};
+
+// The free blocks of one pool, ordered by (stream, bytes, rank, address).
+class FreeList {
+ public:
+  struct Key {
+    assay_stream* stream;
+    std::size_t bytes;
+    std::uint64_t rank;
+    std::uintptr_t address;
+  };
+  struct Order {
+    static Key key(const Block& block);
+    static const Key& key(const Key& value) { return value; }
+    template <class Left, class Right>
+    bool operator()(const Left& left_item, const Right& right_item) const {
+      const Key left = key(left_item);
+      const Key right = key(right_item);
+      if (left.stream != right.stream) return std::less<>{}(left.stream, right.stream);
+      if (left.bytes != right.bytes) return left.bytes < right.bytes;
+      if (left.rank != right.rank) return left.rank < right.rank;
+      return left.address < right.address;
+    }
+  };
+  using Set = boost::intrusive::set<Block, boost::intrusive::base_hook<FreeHook>, boost::intrusive::compare<Order>>;
+
+  ~FreeList() { blocks_.clear(); }
+
+  void insert(Block& block) {
+    block.searches_seen = searches_;
+    blocks_.insert(block);
+  }
+  void erase(Block& block) { blocks_.erase(blocks_.iterator_to(block)); }
+
+  // The smallest block of `stream` with at least `rounded` bytes, taken out of the list; null when there is none, or
+  // when max_split_bytes forbids it: a smaller request may not take an oversize block, and an oversize one no block
+  // larger by max_non_split_rounding_bytes or more.
+  [[nodiscard]] Block* take_best_fit(const Options& options, assay_stream* stream, std::size_t rounded);
+
+  // Searches since the block was put in; counted only where garbage is collected.
+  [[nodiscard]] std::uint64_t age(const Block& block) const { return searches_ - block.searches_seen; }
+  void count_search() { ++searches_; }
+
+  [[nodiscard]] Set& blocks() { return blocks_; }
+  [[nodiscard]] const Set& blocks() const { return blocks_; }
+
+ private:
+  Set blocks_;
+  std::uint64_t searches_ = 0;
+};
+
+// One size class of one owner: the default pools have id 0, private ones the id they were begun with.
+struct Pool {
+  std::uint64_t id = 0;
+  bool small = false;
+  std::size_t segments = 0;  // device allocations that belong to it
+  FreeList free;
+};
+
+// One device allocation, covered by its blocks without gap or overlap.
+struct Segment : boost::intrusive::list_base_hook<Unchecked> {
+  std::uintptr_t address = 0;
+  std::size_t bytes = 0;
+  assay_stream* stream = nullptr;
+  Pool* pool = nullptr;
+  Block* first = nullptr;
+};
+
+inline FreeList::Key FreeList::Order::key(const Block& block) {
+  return {block.segment->stream, block.bytes, block.rank, block.address};
+}
+
+}  // namespace assay::allocator

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Segments, blocks and the statistics that follow each of their moves.
+#include "backends/allocator/books.hpp"
+
+#include <algorithm>
+
+#include "backends/allocator/statistics_moves.hpp"
+
+namespace assay::allocator {
+namespace {
+
+constexpr std::size_t kFirstBuckets = 1024;
+
+// A signed amount, so that a free that swallows pieces and leaves one counts the difference only.
+void change(StatArray& stat, bool small_pool, std::int64_t amount) {
+  if (amount > 0) increase(stat, small_pool, static_cast<std::size_t>(amount));
+  if (amount < 0) decrease(stat, small_pool, static_cast<std::size_t>(-amount));
+}
+
+}  // namespace
+
+Books::Books(TieBreak tie_break, std::size_t oversize_bytes)
+    : tie_break_(tie_break),
+      oversize_bytes_(oversize_bytes),
+      buckets_(kFirstBuckets),
+      live_(Live::bucket_traits(buckets_.data(), buckets_.size())) {
+  statistics_.max_split_size = oversize_bytes == kUnlimited ? -1 : static_cast<std::int64_t>(oversize_bytes);
+}
+
+Books::~Books() {
+  live_.clear();
+  segments_.clear();
+}
+
+Block& Books::new_block() {
+  if (spare_blocks_.empty()) return block_store_.emplace_back();
+  Block& block = *spare_blocks_.back();
+  spare_blocks_.pop_back();
+  return block;
+}
+
+void Books::retire(Block& block) {
+  block.foreign_streams.clear();
+  block.previous = block.next = nullptr;
+  spare_blocks_.push_back(&block);
+}
+
+void Books::insert_live(Block& block) {
+  if (live_.size() >= buckets_.size()) {
+    std::vector<Live::bucket_type> larger(buckets_.size() * 2);
+    live_.rehash(Live::bucket_traits(larger.data(), larger.size()));
+    buckets_.swap(larger);
+  }
+  live_.insert(block);
+}
+
+Block* Books::find_live(const void* pointer) {
+  const auto found = live_.find(reinterpret_cast<std::uintptr_t>(pointer));
+  return found == live_.end() ? nullptr : &*found;
+}
+
+Block& Books::open_segment(std::uintptr_t address, std::size_t bytes, assay_stream* stream, Pool& pool) {
+  Segment* segment = nullptr;
+  if (spare_segments_.empty()) {
+    segment = &segment_store_.emplace_back();
+  } else {
+    segment = spare_segments_.back();
+    spare_segments_.pop_back();
+  }
+  Block& block = new_block();
+  segment->address = address;
+  segment->bytes = bytes;
+  segment->stream = stream;
+  segment->pool = &pool;
+  segment->first = &block;
+  segments_.push_back(*segment);
+  block.address = address;
+  block.bytes = bytes;
+  block.requested_bytes = 0;
+  block.segment = segment;
+  block.state = BlockState::inactive;
+  block.rank = tie_break_ == TieBreak::creation ? segments_opened_ : 0;
+  ++segments_opened_;
+  ++pool.segments;
+  increase(statistics_.segment, pool.small, 1);
+  increase(statistics_.reserved_bytes, pool.small, bytes);
+  if (bytes >= oversize_bytes_) statistics_.oversize_segments.increase(1);
+  return block;
+}
+
+void Books::close_segment(Block& whole) {
+  Segment& segment = *whole.segment;
+  Pool& pool = *segment.pool;
+  pool.free.erase(whole);
+  --pool.segments;
+  decrease(statistics_.segment, pool.small, 1);
+  decrease(statistics_.reserved_bytes, pool.small, segment.bytes);
+  if (segment.bytes >= oversize_bytes_) statistics_.oversize_segments.decrease(1);
+  segments_.erase(segments_.iterator_to(segment));
+  spare_segments_.push_back(&segment);
+  retire(whole);
+}
+
+Block& Books::hand_out(Block& block, std::size_t rounded, std::size_t requested, Category category, bool split) {
+  Pool& pool = *block.segment->pool;
+  const bool was_split = block.split();
+  if (split) {
+    Block& rest = new_block();
+    rest.address = block.address + rounded;
+    rest.bytes = block.bytes - rounded;
+    rest.requested_bytes = block.requested_bytes;
+    rest.segment = block.segment;
+    rest.rank = block.rank;
+    rest.state = BlockState::inactive;
+    rest.previous = &block;
+    rest.next = block.next;
+    if (rest.next != nullptr) rest.next->previous = &rest;
+    block.next = &rest;
+    block.bytes = rounded;
+    pool.free.insert(rest);
+    if (was_split) {  // a free piece has shrunk
+      decrease(statistics_.inactive_split_bytes, pool.small, rounded);
+    } else {  // a whole segment has become a live and a free piece
+      increase(statistics_.inactive_split_bytes, pool.small, rest.bytes);
+      increase(statistics_.inactive_split, pool.small, 1);
+    }
+  } else if (was_split) {
+    decrease(statistics_.inactive_split_bytes, pool.small, block.bytes);
+    decrease(statistics_.inactive_split, pool.small, 1);
+  }
+  block.state = BlockState::active_allocated;
+  block.requested_bytes = requested;
+  block.category = category;
+  insert_live(block);
+
+  count_allocation(statistics_, pool.small, block.bytes, requested, category);
+  if (block.bytes >= oversize_bytes_) statistics_.oversize_allocations.increase(1);
+  return block;
+}
+
+void Books::request_free(Block& block) {
+  const Pool& pool = *block.segment->pool;
+  live_.erase(live_.iterator_to(block));
+  block.state = BlockState::active_pending_free;
+  count_free_request(statistics_, pool.small, block.bytes, block.category);
+  if (block.bytes >= oversize_bytes_) statistics_.oversize_allocations.decrease(1);
+}
+
+// Joins a free neighbour into `block`; the bytes gained, 0 when the neighbour is none or in use.
+std::size_t Books::absorb(Block& block, Block* neighbour) {
+  if (neighbour == nullptr || neighbour->state != BlockState::inactive) return 0;
+  const std::size_t gained = neighbour->bytes;
+  block.segment->pool->free.erase(*neighbour);
+  if (neighbour == block.previous) {
+    block.address = neighbour->address;
+    block.previous = neighbour->previous;
+    if (block.previous != nullptr) block.previous->next = &block;
+    if (block.segment->first == neighbour) block.segment->first = &block;
+  } else {
+    block.next = neighbour->next;
+    if (block.next != nullptr) block.next->previous = &block;
+  }
+  block.bytes += gained;
+  retire(*neighbour);
+  return gained;
+}
+
+void Books::complete_free(Block& block) {
+  Pool& pool = *block.segment->pool;
+  const std::size_t own_bytes = block.bytes;
+  std::int64_t pieces = 0;
+  std::int64_t piece_bytes = 0;
+  for (Block* neighbour : {block.previous, block.next}) {
+    const std::size_t gained = absorb(block, neighbour);
+    if (gained == 0) continue;
+    pieces -= 1;
+    piece_bytes -= static_cast<std::int64_t>(gained);
+  }
+  block.state = BlockState::inactive;
+  block.foreign_streams.clear();
+  pool.free.insert(block);
+  if (block.split()) {
+    pieces += 1;
+    piece_bytes += static_cast<std::int64_t>(block.bytes);
+  }
+  change(statistics_.inactive_split, pool.small, pieces);
+  change(statistics_.inactive_split_bytes, pool.small, piece_bytes);
+  count_free_completion(statistics_, pool.small, own_bytes, block.requested_bytes, block.category);
+}
+
+std::size_t Books::largest_free_bytes() const {
+  std::size_t largest = 0;
+  for (const Segment& segment : segments_)
+    for (const Block* block = segment.first; block != nullptr; block = block->next)
+      if (block->state == BlockState::inactive) largest = std::max(largest, block->bytes);
+  return largest;
+}
+
+std::vector<SegmentInfo> Books::snapshot() const {
+  std::vector<SegmentInfo> infos;
+  infos.reserve(segments_.size());
+  for (const Segment& segment : segments_) {
+    SegmentInfo info;
+    info.address = segment.address;
+    info.total_bytes = segment.bytes;
+    info.stream = segment.stream;
+    info.small_pool = segment.pool->small;
+    info.pool_id = segment.pool->id;
+    for (const Block* block = segment.first; block != nullptr; block = block->next)
+      info.blocks.push_back({block->address, block->bytes, block->requested_bytes, block->state, block->category});
+    infos.push_back(std::move(info));
+  }
+  std::sort(infos.begin(), infos.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
+  return infos;
+}
+
+}  // namespace assay::allocator

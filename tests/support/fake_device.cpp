@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated device table.
+#include "tests/support/fake_device.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace assay::testing {
+namespace {
+
+thread_local std::string error_text;  // NOLINT: the table's contract is per thread
+
+assay_status failure(assay_status status, std::string text) {
+  error_text = std::move(text);
+  return status;
+}
+
+template <class... Arguments>
+assay_status unsupported(Arguments...) {
+  return failure(ASSAY_UNSUPPORTED, "the simulated device has no such entry");
+}
+
+constexpr std::uintptr_t kFirstAddress = 0x100000000000u;
+constexpr std::size_t kAlignment = 4096;
+
+}  // namespace
+
+FakeDevice::FakeDevice(std::size_t capacity_bytes, Memory memory)
+    : capacity_(capacity_bytes), memory_(memory), next_address_(kFirstAddress) {}
+
+FakeDevice::~FakeDevice() {
+  if (memory_ == Memory::host)
+    for (const auto& [address, bytes] : live_) std::free(reinterpret_cast<void*>(address));
+}
+
+assay_stream* FakeDevice::new_stream() {
+  const std::lock_guard lock(mutex_);
+  streams_.push_back(std::make_unique<Stream>(Stream{this}));
+  return reinterpret_cast<assay_stream*>(streams_.back().get());
+}
+
+void FakeDevice::finish(assay_stream* stream) {
+  const std::lock_guard lock(mutex_);
+  auto* own = reinterpret_cast<Stream*>(stream);
+  own->finished = own->recorded;
+}
+
+void FakeDevice::finish_one(assay_stream* stream) {
+  const std::lock_guard lock(mutex_);
+  auto* own = reinterpret_cast<Stream*>(stream);
+  if (own->finished < own->recorded) ++own->finished;
+}
+
+void FakeDevice::finish_at_record(bool always) {
+  const std::lock_guard lock(mutex_);
+  finish_at_record_ = always;
+}
+
+void FakeDevice::fail(Call call, std::size_t nth, assay_status status, bool and_after) {
+  const std::lock_guard lock(mutex_);
+  plans_[static_cast<std::size_t>(call)] = {nth, and_after, false, status};
+}
+
+void FakeDevice::fail_any(std::size_t nth, assay_status status) {
+  const std::lock_guard lock(mutex_);
+  any_ = {nth, false, false, status};
+  any_failed_ = false;
+}
+
+void FakeDevice::stop_failing() {
+  const std::lock_guard lock(mutex_);
+  plans_.fill({});
+  any_ = {};
+}
+
+bool FakeDevice::failed_any() const {
+  const std::lock_guard lock(mutex_);
+  return any_failed_;
+}
+
+void FakeDevice::hand_out(std::uintptr_t address) {
+  const std::lock_guard lock(mutex_);
+  prescribed_.push_back(address);
+}
+
+void FakeDevice::adopt(std::uintptr_t address, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  live_.emplace(address, bytes);
+  held_ += bytes;
+}
+
+void FakeDevice::set_foreign_bytes(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  foreign_ = bytes;
+}
+
+std::size_t FakeDevice::calls(Call call) const {
+  const std::lock_guard lock(mutex_);
+  return calls_[static_cast<std::size_t>(call)];
+}
+
+std::size_t FakeDevice::held_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return held_;
+}
+
+std::size_t FakeDevice::events() const {
+  const std::lock_guard lock(mutex_);
+  return events_.size();
+}
+
+std::vector<std::size_t> FakeDevice::malloc_sizes() const {
+  const std::lock_guard lock(mutex_);
+  return malloc_sizes_;
+}
+
+std::vector<std::uintptr_t> FakeDevice::freed_addresses() const {
+  const std::lock_guard lock(mutex_);
+  return freed_;
+}
+
+bool FakeDevice::due(Plan& plan) {
+  if (plan.firing && plan.and_after) return true;
+  if (plan.countdown == 0 || --plan.countdown > 0) return false;
+  plan.firing = true;
+  return true;
+}
+
+assay_status FakeDevice::enter(Call call) {
+  ++calls_[static_cast<std::size_t>(call)];
+  Plan& plan = plans_[static_cast<std::size_t>(call)];
+  if (due(plan)) return failure(plan.status, "a failure made by the test");
+  if (call != Call::event_destroy && call != Call::memory_info && due(any_)) {
+    any_failed_ = true;
+    return failure(any_.status, "a failure made by the test");
+  }
+  return ASSAY_OK;
+}
+
+// The entries, as static functions with access to the device's state.
+struct FakeTable {
+  static FakeDevice& of(assay_device* device) { return *reinterpret_cast<FakeDevice*>(device); }
+  static FakeDevice::Event& of(assay_event* event) { return *reinterpret_cast<FakeDevice::Event*>(event); }
+  static FakeDevice::Stream& of(assay_stream* stream) { return *reinterpret_cast<FakeDevice::Stream*>(stream); }
+
+  static const char* last_error() { return error_text.c_str(); }
+
+  static assay_status memory_info(assay_device* handle, assay_memory_info* out) {
+    FakeDevice& device = of(handle);
+    const std::lock_guard lock(device.mutex_);
+    if (const assay_status status = device.enter(Call::memory_info); status != ASSAY_OK) return status;
+    out->total_bytes = static_cast<std::int64_t>(device.capacity_);
+    out->used_bytes = static_cast<std::int64_t>(device.held_ + device.foreign_);
+    out->walked_bytes = out->used_bytes;
+    out->allocator_bytes = static_cast<std::int64_t>(device.held_);
+    out->external_bytes = static_cast<std::int64_t>(device.foreign_);
+    out->used_source = out->walked_source = out->external_source = "simulated device";
+    return ASSAY_OK;
+  }
+
+  static assay_status malloc(assay_device* handle, std::size_t bytes, std::uint32_t owner, void** out) {
+    FakeDevice& device = of(handle);
+    const std::lock_guard lock(device.mutex_);
+    if (const assay_status status = device.enter(Call::malloc); status != ASSAY_OK) return status;
+    if (bytes == 0 || owner != ASSAY_OWNER_ALLOCATOR) return failure(ASSAY_INVALID_VALUE, "zero bytes or wrong owner");
+    const std::size_t used = device.held_ + device.foreign_;
+    if (used > device.capacity_ || bytes > device.capacity_ - used)
+      return failure(ASSAY_OUT_OF_MEMORY, "the simulated device is full");
+    std::uintptr_t address = 0;
+    if (device.memory_ == FakeDevice::Memory::host) {
+      void* real = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+      if (real == nullptr) return failure(ASSAY_INTERNAL, "host memory is exhausted");
+      address = reinterpret_cast<std::uintptr_t>(real);
+    } else if (!device.prescribed_.empty()) {
+      address = device.prescribed_.front();
+      device.prescribed_.pop_front();
+    } else {
+      address = device.next_address_;
+      device.next_address_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    }
+    device.live_.emplace(address, bytes);
+    device.held_ += bytes;
+    device.malloc_sizes_.push_back(bytes);
+    *out = reinterpret_cast<void*>(address);
+    return ASSAY_OK;
+  }
+
+  static assay_status free(assay_device* handle, void* pointer) {
+    FakeDevice& device = of(handle);
+    const std::lock_guard lock(device.mutex_);
+    if (const assay_status status = device.enter(Call::free); status != ASSAY_OK) return status;
+    if (pointer == nullptr) return ASSAY_OK;
+    const auto found = device.live_.find(reinterpret_cast<std::uintptr_t>(pointer));
+    if (found == device.live_.end()) return failure(ASSAY_INVALID_VALUE, "no such allocation");
+    device.held_ -= found->second;
+    device.freed_.push_back(found->first);
+    device.live_.erase(found);
+    if (device.memory_ == FakeDevice::Memory::host) std::free(pointer);
+    return ASSAY_OK;
+  }
+
+  static assay_status stream_create(assay_device* handle, std::int32_t, assay_stream** out) {
+    *out = of(handle).new_stream();
+    return ASSAY_OK;
+  }
+  static assay_status stream_destroy(assay_stream* stream) { return stream_synchronize(stream); }
+  static assay_status stream_synchronize(assay_stream* stream) {
+    of(stream).device->finish(stream);
+    return ASSAY_OK;
+  }
+  static assay_status stream_wait_event(assay_stream*, assay_event*) { return ASSAY_OK; }
+  static assay_status device_synchronize(assay_device* handle) {
+    FakeDevice& device = of(handle);
+    const std::lock_guard lock(device.mutex_);
+    for (auto& stream : device.streams_) stream->finished = stream->recorded;
+    return ASSAY_OK;
+  }
+
+  static assay_status event_create(assay_device* handle, std::uint32_t, assay_event** out) {
+    FakeDevice& device = of(handle);
+    const std::lock_guard lock(device.mutex_);
+    if (const assay_status status = device.enter(Call::event_create); status != ASSAY_OK) return status;
+    auto event = std::make_unique<FakeDevice::Event>(FakeDevice::Event{&device});
+    *out = reinterpret_cast<assay_event*>(event.get());
+    device.events_.emplace(event.get(), std::move(event));
+    return ASSAY_OK;
+  }
+  static assay_status event_destroy(assay_event* handle) {
+    FakeDevice& device = *of(handle).device;
+    const std::lock_guard lock(device.mutex_);
+    if (const assay_status status = device.enter(Call::event_destroy); status != ASSAY_OK) return status;
+    device.events_.erase(&of(handle));
+    return ASSAY_OK;
+  }
+  static assay_status event_record(assay_event* handle, assay_stream* stream) {
+    FakeDevice::Event& event = of(handle);
+    const std::lock_guard lock(event.device->mutex_);
+    if (const assay_status status = event.device->enter(Call::event_record); status != ASSAY_OK) return status;
+    event.stream = &of(stream);
+    event.ticket = ++event.stream->recorded;
+    if (event.device->finish_at_record_) event.stream->finished = event.ticket;
+    return ASSAY_OK;
+  }
+  static assay_status event_query(assay_event* handle) {
+    FakeDevice::Event& event = of(handle);
+    const std::lock_guard lock(event.device->mutex_);
+    if (const assay_status status = event.device->enter(Call::event_query); status != ASSAY_OK) return status;
+    const bool complete = event.stream == nullptr || event.ticket <= event.stream->finished;
+    return complete ? ASSAY_OK : ASSAY_NOT_READY;
+  }
+  static assay_status event_synchronize(assay_event* handle) {
+    FakeDevice::Event& event = of(handle);
+    const std::lock_guard lock(event.device->mutex_);
+    if (const assay_status status = event.device->enter(Call::event_synchronize); status != ASSAY_OK) return status;
+    if (event.stream != nullptr) event.stream->finished = std::max(event.stream->finished, event.ticket);
+    return ASSAY_OK;
+  }
+
+  static assay_status copy(assay_stream* stream, void* to, const void* from, std::size_t bytes, std::int32_t) {
+    if (of(stream).device->memory_ != FakeDevice::Memory::host) return unsupported();
+    std::memmove(to, from, bytes);
+    return ASSAY_OK;
+  }
+  static assay_status fill(assay_stream* stream, void* to, std::uint8_t value, std::size_t bytes) {
+    if (of(stream).device->memory_ != FakeDevice::Memory::host) return unsupported();
+    std::memset(to, value, bytes);
+    return ASSAY_OK;
+  }
+
+  static assay_backend make() {
+    assay_backend table{};
+    table.size = sizeof table;
+    table.abi_version = ASSAY_ABI_VERSION;
+    table.last_error = last_error;
+    table.describe = unsupported;
+    table.kernel_count = unsupported;
+    table.kernel_info = unsupported;
+    table.device_count = unsupported;
+    table.device_open = unsupported;
+    table.device_close = unsupported;
+    table.device_identity = unsupported;
+    table.device_sensors = unsupported;
+    table.device_capability = unsupported;
+    table.device_synchronize = device_synchronize;
+    table.memory_info = memory_info;
+    table.malloc = malloc;
+    table.free = free;
+    table.host_malloc = unsupported;
+    table.host_free = unsupported;
+    table.stream_create = stream_create;
+    table.stream_destroy = stream_destroy;
+    table.stream_query = unsupported;
+    table.stream_synchronize = stream_synchronize;
+    table.stream_wait_event = stream_wait_event;
+    table.event_create = event_create;
+    table.event_destroy = event_destroy;
+    table.event_record = event_record;
+    table.event_query = event_query;
+    table.event_synchronize = event_synchronize;
+    table.event_elapsed = unsupported;
+    table.copy = copy;
+    table.fill = fill;
+    table.peer_copy = unsupported;
+    table.kernel_resources = unsupported;
+    table.launch = unsupported;
+    table.pool_create = unsupported;
+    table.pool_destroy = unsupported;
+    table.pool_malloc = unsupported;
+    table.pool_free = unsupported;
+    table.pool_trim = unsupported;
+    table.pool_get = unsupported;
+    table.pool_set = unsupported;
+    table.vmm_granularity = unsupported;
+    table.vmm_reserve = unsupported;
+    table.vmm_unreserve = unsupported;
+    table.vmm_create = unsupported;
+    table.vmm_release = unsupported;
+    table.vmm_map = unsupported;
+    table.vmm_unmap = unsupported;
+    table.graph_begin = unsupported;
+    table.graph_end = unsupported;
+    table.graph_launch = unsupported;
+    table.graph_destroy = unsupported;
+    return table;
+  }
+};
+
+const assay_backend& FakeDevice::table() {
+  static const assay_backend table = FakeTable::make();
+  return table;
+}
+
+}  // namespace assay::testing
