@@ -30,8 +30,8 @@ struct Block : FreeHook, LiveHook {
   Segment* segment = nullptr;
   Block* previous = nullptr;  // neighbours in the segment, by address
   Block* next = nullptr;
-  std::uint64_t rank = 0;          // before the address when free blocks of one size are compared
-  std::uint64_t searches_seen = 0; // the free list's count when this block was put into it
+  std::uint64_t rank = 0;           // before the address when free blocks of one size are compared
+  std::uint64_t searches_seen = 0;  // the free list's count when this block was put into it
   std::uint32_t pending_events = 0;
   BlockState state = BlockState::inactive;
   Category category = Category::workspace;

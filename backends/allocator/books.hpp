@@ -37,7 +37,9 @@ class Books {
   // No stream uses the block any more: it joins its free neighbours and goes into the free list.
   void complete_free(Block& block);
 
-  [[nodiscard]] std::size_t reserved_bytes() const { return static_cast<std::size_t>(statistics_.reserved_bytes[0].current); }
+  [[nodiscard]] std::size_t reserved_bytes() const {
+    return static_cast<std::size_t>(statistics_.reserved_bytes[0].current);
+  }
   [[nodiscard]] std::size_t largest_free_bytes() const;
   [[nodiscard]] std::vector<SegmentInfo> snapshot() const;  // by a walk, segments in address order
 
@@ -54,9 +56,10 @@ class Books {
   struct AddressHash {
     std::size_t operator()(std::uintptr_t address) const { return (address >> 9) * 0x9E3779B97F4A7C15u >> 20; }
   };
-  using Live = boost::intrusive::unordered_set<Block, boost::intrusive::base_hook<LiveHook>,
-                                               boost::intrusive::key_of_value<ByAddress>,
-                                               boost::intrusive::hash<AddressHash>, boost::intrusive::power_2_buckets<true>>;
+  using Live =
+      boost::intrusive::unordered_set<Block, boost::intrusive::base_hook<LiveHook>,
+                                      boost::intrusive::key_of_value<ByAddress>, boost::intrusive::hash<AddressHash>,
+                                      boost::intrusive::power_2_buckets<true>>;
 
   Block& new_block();
   void retire(Block& block);

@@ -11,8 +11,8 @@ namespace assay::allocator {
 namespace {
 
 Error not_live(const void* pointer, std::string_view verb) {
-  return {ErrorCode::usage, "Address " + std::to_string(reinterpret_cast<std::uintptr_t>(pointer)) +
-                                " cannot be " + std::string(verb) +
+  return {ErrorCode::usage, "Address " + std::to_string(reinterpret_cast<std::uintptr_t>(pointer)) + " cannot be " +
+                                std::string(verb) +
                                 ": it is not the start of a live block of this allocator; free each block once, with "
                                 "the pointer allocate returned."};
 }
@@ -52,8 +52,9 @@ CachingAllocator::~CachingAllocator() {
 Result<void*> CachingAllocator::allocate(std::size_t bytes, assay_stream* stream, Category category) {
   if (bytes == 0) return static_cast<void*>(nullptr);
   if (bytes > kLargestRequestBytes)
-    return Error{ErrorCode::out_of_memory, "Out of memory: a request of " + std::to_string(bytes) +
-                                               " bytes is more than any device holds; check how its size was computed."};
+    return Error{ErrorCode::out_of_memory,
+                 "Out of memory: a request of " + std::to_string(bytes) +
+                     " bytes is more than any device holds; check how its size was computed."};
   const std::lock_guard lock(mutex_);
   if (auto settled = settle(); !settled) return settled.error();
   const std::size_t rounded = round_request(options_, bytes);
@@ -101,8 +102,9 @@ Result<void> CachingAllocator::record_stream(void* pointer, assay_stream* stream
 Result<void> CachingAllocator::empty_cache() {
   const std::lock_guard lock(mutex_);
   if (!underway_.empty())
-    return Error{ErrorCode::usage, "The cache cannot be emptied while a private pool is being filled, because a capture "
-                                   "forbids returning memory to the device; end the pool first."};
+    return Error{ErrorCode::usage,
+                 "The cache cannot be emptied while a private pool is being filled, because a capture "
+                 "forbids returning memory to the device; end the pool first."};
   return release_everything();
 }
 
@@ -192,8 +194,10 @@ Result<void> CachingAllocator::adopt_segment(const SegmentInfo& segment) {
   const std::lock_guard lock(mutex_);
   std::uintptr_t position = segment.address;
   for (const BlockInfo& block : segment.blocks) {
-    if (block.address < position || block.bytes == 0 || block.address + block.bytes > segment.address + segment.total_bytes)
-      return Error{ErrorCode::usage, "The blocks of an adopted segment overlap or leave it; give them in address order."};
+    if (block.address < position || block.bytes == 0 ||
+        block.address + block.bytes > segment.address + segment.total_bytes)
+      return Error{ErrorCode::usage,
+                   "The blocks of an adopted segment overlap or leave it; give them in address order."};
     position = block.address + block.bytes;
   }
   Block* rest = &books_.open_segment(segment.address, segment.total_bytes, segment.stream,

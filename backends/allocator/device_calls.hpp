@@ -8,24 +8,10 @@
 #include <string_view>
 
 #include "backends/abi/assay_backend.h"
+#include "backends/device/device.hpp"
 #include "results-schema/types/result.hpp"
 
 namespace assay::allocator {
-
-// The Error of a failed status: "<what>: <the module's own words>".
-[[nodiscard]] inline Error device_error(const assay_backend& table, assay_status status, std::string_view what) {
-  ErrorCode code = ErrorCode::internal;
-  if (status == ASSAY_OUT_OF_MEMORY) code = ErrorCode::out_of_memory;
-  if (status == ASSAY_MAP_LIMIT) code = ErrorCode::map_limit;
-  if (status == ASSAY_NO_DEVICE) code = ErrorCode::no_device;
-  if (status == ASSAY_UNSUPPORTED) code = ErrorCode::unsupported;
-  if (status == ASSAY_KERNEL_FAULT || status == ASSAY_DEVICE_LOST) code = ErrorCode::fault;
-  const char* words = table.last_error();
-  std::string text(what);
-  text += ": ";
-  text += (words != nullptr && *words != '\0') ? std::string(words) : "status " + std::to_string(status);
-  return {code, std::move(text)};
-}
 
 // One open device. A value: copies name the same device, which must outlive them. As thread-safe as the table.
 class DeviceCalls {
@@ -38,7 +24,7 @@ class DeviceCalls {
     const assay_status status = table_->malloc(device_, bytes, ASSAY_OWNER_ALLOCATOR, &pointer);
     if (status == ASSAY_OK) return pointer;
     if (status == ASSAY_OUT_OF_MEMORY) return static_cast<void*>(nullptr);
-    return device_error(*table_, status, "The device refused a segment of " + std::to_string(bytes) + " bytes");
+    return device::error_from(*table_, status, "The device refused a segment of " + std::to_string(bytes) + " bytes");
   }
   Result<void> free(void* pointer) const {
     return checked(table_->free(device_, pointer), "The device refused to take memory back");
@@ -46,14 +32,15 @@ class DeviceCalls {
   [[nodiscard]] Result<assay_memory_info> memory_info() const {
     assay_memory_info info{};
     const assay_status status = table_->memory_info(device_, &info);
-    if (status != ASSAY_OK) return device_error(*table_, status, "The device's memory cannot be read");
+    if (status != ASSAY_OK) return device::error_from(*table_, status, "The device's memory cannot be read");
     return info;
   }
 
   [[nodiscard]] Result<assay_event*> create_event() const {
     assay_event* event = nullptr;
     const assay_status status = table_->event_create(device_, 0, &event);
-    if (status != ASSAY_OK) return device_error(*table_, status, "An event for a deferred free cannot be created");
+    if (status != ASSAY_OK)
+      return device::error_from(*table_, status, "An event for a deferred free cannot be created");
     return event;
   }
   void destroy_event(assay_event* event) const { (void)table_->event_destroy(event); }
@@ -65,7 +52,7 @@ class DeviceCalls {
     const assay_status status = table_->event_query(event);
     if (status == ASSAY_OK) return true;
     if (status == ASSAY_NOT_READY) return false;
-    return device_error(*table_, status, "The event of a deferred free failed");
+    return device::error_from(*table_, status, "The event of a deferred free failed");
   }
   Result<void> synchronize(assay_event* event) const {
     return checked(table_->event_synchronize(event), "Waiting for the event of a deferred free failed");
@@ -74,7 +61,7 @@ class DeviceCalls {
  private:
   Result<void> checked(assay_status status, std::string_view what) const {
     if (status == ASSAY_OK) return {};
-    return device_error(*table_, status, what);
+    return device::error_from(*table_, status, what);
   }
 
   const assay_backend* table_;

@@ -10,7 +10,9 @@
 namespace assay::allocator {
 namespace {
 
-bool is_small(std::size_t bytes) { return bytes <= kSmallBytes; }
+bool is_small(std::size_t bytes) {
+  return bytes <= kSmallBytes;
+}
 
 Error not_live(const void* pointer) {
   return {ErrorCode::usage, "Address " + std::to_string(reinterpret_cast<std::uintptr_t>(pointer)) +
@@ -27,7 +29,8 @@ DirectAllocator::~DirectAllocator() {
 Result<void*> DirectAllocator::allocate(std::size_t bytes, assay_stream* stream, Category category) {
   if (bytes == 0) return static_cast<void*>(nullptr);
   const std::lock_guard lock(mutex_);
-  Result<void*> pointer = bytes > kLargestRequestBytes ? Result<void*>(static_cast<void*>(nullptr)) : device_.allocate(bytes);
+  Result<void*> pointer =
+      bytes > kLargestRequestBytes ? Result<void*>(static_cast<void*>(nullptr)) : device_.allocate(bytes);
   if (!pointer) return pointer;
   if (*pointer == nullptr) {
     ++statistics_.num_ooms;

@@ -12,9 +12,13 @@
 namespace assay::allocator {
 namespace {
 
-Error refuse(std::string text) { return {ErrorCode::usage, std::move(text)}; }
+Error refuse(std::string text) {
+  return {ErrorCode::usage, std::move(text)};
+}
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string quoted(std::string_view text) {
+  return "'" + std::string(text) + "'";
+}
 
 template <class Value>
 std::optional<Value> whole_number(std::string_view text) {
@@ -52,8 +56,8 @@ Result<std::size_t> mebibytes(std::string_view key, std::string_view text, std::
 Result<double> share(std::string_view key, std::string_view text, bool one_allowed) {
   const auto value = whole_number<double>(text);
   if (!value || !(*value > 0) || !(one_allowed ? *value <= 1 : *value < 1))
-    return refuse("Allocator option " + std::string(key) + " is " + quoted(text) +
-                  ", but takes a number above 0 and " + (one_allowed ? "at most" : "below") + " 1.");
+    return refuse("Allocator option " + std::string(key) + " is " + quoted(text) + ", but takes a number above 0 and " +
+                  (one_allowed ? "at most" : "below") + " 1.");
   return *value;
 }
 
@@ -113,7 +117,8 @@ Result<void> read_one(std::string_view key, std::string_view value, Options& opt
   if (key == "max_split_size_mb") return store(mebibytes(key, value, 21), options.max_split_bytes);
   if (key == "max_non_split_rounding_mb") return store(mebibytes(key, value, 21), options.max_non_split_rounding_bytes);
   if (key == "large_segment_size_mb") return store(mebibytes(key, value, 10), options.large_segment_bytes);
-  if (key == "garbage_collection_threshold") return store(share(key, value, false), options.garbage_collection_threshold);
+  if (key == "garbage_collection_threshold")
+    return store(share(key, value, false), options.garbage_collection_threshold);
   if (key == "per_process_memory_fraction") return store(share(key, value, true), options.memory_fraction);
   if (key == "roundup_power2_divisions") return read_divisions(value, options);
   if (key == "tie_break") {
@@ -138,14 +143,17 @@ Result<void> read_one(std::string_view key, std::string_view value, Options& opt
 Result<void> refuse_inert(const Options& options, const std::vector<std::string_view>& seen) {
   const auto given = [&](std::string_view key) { return std::find(seen.begin(), seen.end(), key) != seen.end(); };
   if (given("garbage_collection_threshold") && !given("per_process_memory_fraction"))
-    return refuse("Allocator option garbage_collection_threshold has no effect without per_process_memory_fraction; "
-                  "give both or neither.");
+    return refuse(
+        "Allocator option garbage_collection_threshold has no effect without per_process_memory_fraction; "
+        "give both or neither.");
   if (given("max_non_split_rounding_mb") && !given("max_split_size_mb"))
-    return refuse("Allocator option max_non_split_rounding_mb has no effect without max_split_size_mb; give both or "
-                  "neither.");
+    return refuse(
+        "Allocator option max_non_split_rounding_mb has no effect without max_split_size_mb; give both or "
+        "neither.");
   if (options.large_segment_bytes > options.max_split_bytes)
-    return refuse("Allocator option large_segment_size_mb exceeds max_split_size_mb, so that no large segment could "
-                  "be split and shared; make it smaller.");
+    return refuse(
+        "Allocator option large_segment_size_mb exceeds max_split_size_mb, so that no large segment could "
+        "be split and shared; make it smaller.");
   return {};
 }
 

@@ -16,14 +16,14 @@ namespace assay::allocator {
 inline constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 // Constants of PyTorch's native allocator (facts: allocators section 2.1).
-inline constexpr std::size_t kMinBlockBytes = 512;          // every block is a multiple of it
-inline constexpr std::size_t kSmallBytes = kMiB;            // largest request of the small pool
+inline constexpr std::size_t kMinBlockBytes = 512;  // every block is a multiple of it
+inline constexpr std::size_t kSmallBytes = kMiB;    // largest request of the small pool
 inline constexpr std::size_t kSmallSegmentBytes = 2 * kMiB;
-inline constexpr std::size_t kMinLargeBytes = 10 * kMiB;    // from here on a segment has the request's own size
+inline constexpr std::size_t kMinLargeBytes = 10 * kMiB;  // from here on a segment has the request's own size
 inline constexpr std::size_t kLargeSegmentBytes = 20 * kMiB;
 inline constexpr std::size_t kRoundLargeBytes = 2 * kMiB;
 inline constexpr std::size_t kLargestRequestBytes = std::size_t{1} << 60;  // more is refused unseen, as in PyTorch
-inline constexpr std::size_t kRoundupIntervals = 16;  // 1 MiB to 2 MiB, ... , 32 GiB and above
+inline constexpr std::size_t kRoundupIntervals = 16;                       // 1 MiB to 2 MiB, ... , 32 GiB and above
 inline constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
 
 // Which of several free blocks of one size is taken: PyTorch's choice is the lowest address; by creation order of the

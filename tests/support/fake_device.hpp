@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FakeDevice: a device table without a device, for tests: fixed capacity, events moved by hand, counted and failing calls.
+// FakeDevice: a device table without a device, for tests: fixed capacity, events moved by hand, counted and failing
+// calls.
 #pragma once
 
 #include <array>
@@ -16,8 +17,16 @@
 namespace assay::testing {
 
 // Calls are counted, and made to fail, by kind.
-enum class Call : std::size_t { malloc, free, memory_info, event_create, event_destroy, event_record, event_query,
-                                event_synchronize };
+enum class Call : std::size_t {
+  malloc,
+  free,
+  memory_info,
+  event_create,
+  event_destroy,
+  event_record,
+  event_query,
+  event_synchronize
+};
 inline constexpr std::size_t kCallCount = 8;
 
 // Memory is invented (increasing addresses that must not be touched) or real host memory. Every member and every table
@@ -56,8 +65,8 @@ class FakeDevice {
   void set_foreign_bytes(std::size_t bytes);
 
   [[nodiscard]] std::size_t calls(Call call) const;
-  [[nodiscard]] std::size_t held_bytes() const;  // sum of live allocations
-  [[nodiscard]] std::size_t events() const;      // events that exist now
+  [[nodiscard]] std::size_t held_bytes() const;                 // sum of live allocations
+  [[nodiscard]] std::size_t events() const;                     // events that exist now
   [[nodiscard]] std::vector<std::size_t> malloc_sizes() const;  // of every successful malloc, in order
   [[nodiscard]] std::vector<std::uintptr_t> freed_addresses() const;
 
