@@ -14,9 +14,9 @@ using allocator::BlockState;
 using allocator::kCategoryCount;
 using allocator::kCategoryNames;
 
-Quantity quantity(const Reading& reading, Basis basis = Basis::observed) {
-  if (reading.bytes) return {*reading.bytes, "bytes", basis, {}};
-  return missing("bytes", reading.reason.empty() ? "not read" : reading.reason, basis);
+Quantity quantity(const Reading& reading) {
+  if (reading.bytes) return {*reading.bytes, "bytes", reading.basis, {}};
+  return missing("bytes", reading.reason.empty() ? "not read" : reading.reason, reading.basis);
 }
 
 std::optional<std::int64_t> bytes_of(const Quantity& quantity) {
@@ -26,9 +26,9 @@ std::optional<std::int64_t> bytes_of(const Quantity& quantity) {
 
 // A reading computed from others; missing as soon as one of them is.
 Reading computed(std::string source, const std::vector<std::pair<const Reading*, std::int64_t>>& parts) {
-  Reading out{0, std::move(source), {}};
+  Reading out{0, std::move(source), {}, Basis::computed};
   for (const auto& [part, sign] : parts) {
-    if (!part->bytes) return {std::nullopt, out.source, part->reason};
+    if (!part->bytes) return {std::nullopt, out.source, part->reason, Basis::computed};
     *out.bytes += sign * *part->bytes;
   }
   return out;
@@ -61,8 +61,10 @@ class Builder {
     ledger_.terms.push_back({std::string(name), quantity(first), first.source, quantity(second), second.source});
   }
 
-  [[nodiscard]] Reading counted(std::int64_t bytes) const { return {bytes, counter_, {}}; }
-  [[nodiscard]] static Reading walked(std::int64_t bytes) { return {bytes, "walk over segments and blocks", {}}; }
+  [[nodiscard]] Reading counted(std::int64_t bytes) const { return {bytes, counter_, {}, Basis::observed}; }
+  [[nodiscard]] static Reading walked(std::int64_t bytes) {
+    return {bytes, "walk over segments and blocks", {}, Basis::observed};
+  }
 
   void device_terms() {
     const Reading reserved = walked(in_.walked.reserved_bytes);
@@ -83,17 +85,19 @@ class Builder {
     term("active", counted(counters.active_bytes), walked(walk.allocated_bytes + walk.pending_bytes));
     term("allocated", counted(counters.allocated_bytes), walked(walk.allocated_bytes));
     term("pending", walked(walk.pending_bytes),
-         {counters.active_bytes - counters.allocated_bytes, counter_ + "s: active - allocated", {}});
+         {counters.active_bytes - counters.allocated_bytes, counter_ + "s: active - allocated", {}, Basis::computed});
     term("inactive_pieces", counted(counters.inactive_bytes), walked(walk.inactive_bytes));
     term("free_segments", walked(walk.free_segment_bytes),
          {counters.reserved_bytes - counters.active_bytes - counters.inactive_bytes,
           counter_ + "s: reserved - active - inactive",
-          {}});
+          {},
+          Basis::computed});
     const std::int64_t by_category = std::accumulate(counters.category_requested_bytes.begin(),
                                                      counters.category_requested_bytes.end(), std::int64_t{0});
-    term("requested", counted(counters.requested_bytes), {by_category, counter_ + "s: sum of the categories", {}});
+    term("requested", counted(counters.requested_bytes),
+         {by_category, counter_ + "s: sum of the categories", {}, Basis::computed});
     term("slack", walked(walk.slack_bytes),
-         {counters.active_bytes - counters.requested_bytes, counter_ + "s: active - requested", {}});
+         {counters.active_bytes - counters.requested_bytes, counter_ + "s: active - requested", {}, Basis::computed});
   }
 
   void category_terms() {

@@ -17,7 +17,8 @@ namespace assay::measure {
 struct Reading {
   std::optional<std::int64_t> bytes;
   std::string source;
-  std::string reason;  // when there is no value
+  std::string reason;             // when there is no value
+  Basis basis = Basis::observed;  // computed: worked out from other readings
 };
 
 // Sums over every segment and block, made without looking at any counter.

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The six steps around a phase, and what is kept of one that fails.
+#include "suite/measure/protocol.hpp"
+
+#include <utility>
+
+namespace assay::measure {
+namespace {
+
+const char* failure_code(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::out_of_memory:
+      return "out_of_memory";
+    case ErrorCode::map_limit:
+      return "map_limit";
+    case ErrorCode::fault:
+      return "fault";
+    case ErrorCode::hung:
+      return "hung";
+    case ErrorCode::interrupted:
+      return "interrupted";
+    case ErrorCode::unsupported:
+      return "unsupported";
+    case ErrorCode::no_device:
+      return "no_device";
+    case ErrorCode::wrong_result:
+      return "wrong_result";
+    case ErrorCode::usage:
+    case ErrorCode::bad_input:
+      return "bad_input";
+    case ErrorCode::output:
+      return "output";
+    default:
+      return "internal";
+  }
+}
+
+std::int64_t nanoseconds_since(Protocol::Clock::time_point begin) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Protocol::Clock::now() - begin).count();
+}
+
+Quantity duration_of(std::int64_t ns) {
+  return {ns, "ns", Basis::observed, {}};
+}
+
+PhaseFailure failure_of(const Error& error, const std::optional<FailedRequest>& request, bool external) {
+  PhaseFailure out;
+  out.code = failure_code(error.code);
+  out.message = error.text;
+  if (request) {
+    out.requested_bytes = observed_bytes(request->bytes);
+    if (!external) out.category = allocator::kCategoryNames[static_cast<std::size_t>(request->category)];
+  } else {
+    out.requested_bytes = missing("bytes", "the failure is not that of an allocation");
+  }
+  return out;
+}
+
+}  // namespace
+
+Protocol::Protocol(std::int64_t order, std::map<std::string, std::int64_t> configured, const Emit& emit)
+    : order_(order), configured_(std::move(configured)), emit_(emit) {}
+
+Result<void> Protocol::start(const std::string& name, std::int64_t repeat) {
+  return emit_(PhaseStarted{order_, name, repeat});
+}
+
+void Protocol::read_start(const Session& session, Phase& phase) {
+  const Look seen = look(*session.allocator, session.device);
+  phase.start = counters(seen);
+  phase.ledger_start = build_ledger(ledger_readings(seen, baseline_, phase.name + ":start"));
+}
+
+void Protocol::read_end(const Session& session, Phase& phase) {
+  const Look seen = look(*session.allocator, session.device);
+  phase.end = counters(seen);
+  phase.ledger_end = build_ledger(ledger_readings(seen, baseline_, phase.name + ":end"));
+}
+
+Result<void> Protocol::emit_finished(Phase phase) {
+  return emit_(PhaseFinished{order_, std::move(phase)});
+}
+
+// The last counters are kept; the device may no longer answer, so waiting for it is tried and not required.
+Result<void> Protocol::fail(Phase phase, const Error& error, const Session* session, const PhaseFailure& failure) {
+  phase.status = PhaseStatus::failed;
+  phase.peaks_partial = true;
+  phase.failure = failure;
+  if (session != nullptr) {
+    (void)session->device.synchronize();
+    read_end(*session, phase);
+  }
+  if (auto emitted = emit_finished(std::move(phase)); !emitted) return emitted;
+  return error;
+}
+
+Result<std::int64_t> Protocol::run(Session& session, const Runner* runner, const PhaseRequest& request) {
+  if (auto emitted = start(request.name, request.repeat); !emitted) return emitted.error();
+  Phase phase;
+  phase.name = request.name;
+  phase.repeat = request.repeat;
+  phase.configured = configured_;
+  phase.executed = request.executed;
+  phase.conditions = request.conditions;
+  phase.duration = missing("ns", "the phase did not begin");
+  const auto refuse = [&](const Error& error, const PhaseFailure& failure) -> Error {
+    auto failed = fail(std::move(phase), error, &session, failure);
+    return failed.error();
+  };
+
+  Result<void> ready;
+  if (request.before) ready = request.before();
+  if (!ready) {
+    std::optional<FailedRequest> outside;
+    if (request.before_bytes > 0) outside = FailedRequest{request.before_bytes, {}};
+    return refuse(ready.error(), failure_of(ready.error(), outside, true));
+  }
+  ready = session.device.synchronize();
+  if (!ready) return refuse(ready.error(), failure_of(ready.error(), std::nullopt, false));
+  read_start(session, phase);
+  session.allocator->reset_peaks();
+
+  const auto begin = Clock::now();
+  Result<void> done = request.body();
+  if (done) done = session.device.synchronize();
+  const std::int64_t ns = nanoseconds_since(begin);
+  phase.duration = duration_of(ns);
+  if (!done) {
+    const auto asked = runner == nullptr ? std::nullopt : runner->failed_request();
+    return refuse(done.error(), failure_of(done.error(), asked, false));
+  }
+  read_end(session, phase);
+  if (auto emitted = emit_finished(std::move(phase)); !emitted) return emitted.error();
+  return ns;
+}
+
+Result<void> Protocol::run_environment(std::map<std::string, std::int64_t> executed,
+                                       std::vector<std::string> conditions,
+                                       const std::function<Result<Session*>()>& open,
+                                       const std::function<Result<void>(Session&)>& body) {
+  Phase phase;
+  phase.name = "environment";
+  phase.configured = configured_;
+  phase.executed = std::move(executed);
+  phase.conditions = std::move(conditions);
+  if (auto emitted = start(phase.name, 0); !emitted) return emitted;
+  const auto begin = Clock::now();
+  const auto opened = open();
+  if (!opened) {
+    phase.duration = duration_of(nanoseconds_since(begin));
+    return fail(std::move(phase), opened.error(), nullptr, failure_of(opened.error(), std::nullopt, false));
+  }
+  Session& session = **opened;
+  baseline_ = baseline_of(look(*session.allocator, session.device));
+  read_start(session, phase);
+  session.allocator->reset_peaks();
+  Result<void> done = body(session);
+  if (done) done = session.device.synchronize();
+  phase.duration = duration_of(nanoseconds_since(begin));
+  if (!done) return fail(std::move(phase), done.error(), &session, failure_of(done.error(), std::nullopt, false));
+  baseline_ = baseline_of(look(*session.allocator, session.device));
+  read_end(session, phase);
+  return emit_finished(std::move(phase));
+}
+
+Result<void> Protocol::sample(const std::string& name, const char* unit, double value, const std::string& flag) {
+  return emit_(SampleTaken{order_, name, unit, value, flag});
+}
+
+Result<void> Protocol::checksum(const std::string& text) {
+  return emit_(OutputChecksum{order_, text});
+}
+
+}  // namespace assay::measure

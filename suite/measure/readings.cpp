@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// From statistics and the device's answer to named counters and to the ledger's readings.
+#include "suite/measure/readings.hpp"
+
+#include <utility>
+
+namespace assay::measure {
+namespace {
+
+using allocator::Stat;
+using allocator::StatArray;
+using allocator::Statistics;
+
+class CounterList {
+ public:
+  explicit CounterList(std::string source) : source_(std::move(source)) {}
+
+  void stat(const std::string& name, const Stat& stat, const char* unit, const std::string& perimeter) {
+    add(name + ".current", stat.current, unit, perimeter);
+    add(name + ".peak", stat.peak, unit, perimeter);
+    add(name + ".allocated", stat.allocated, unit, perimeter);
+    add(name + ".freed", stat.freed, unit, perimeter);
+  }
+
+  void pools(const std::string& name, const StatArray& stats, const char* unit) {
+    for (std::size_t i = 0; i < stats.size(); ++i) {
+      stat(name + "." + std::string(allocator::kStatPoolNames[i]), stats[i], unit, "allocator");
+    }
+  }
+
+  void add(const std::string& name, std::int64_t value, const char* unit, const std::string& perimeter) {
+    out_.push_back({name, {value, unit, Basis::observed, {}}, perimeter, source_, Exactness::exact});
+  }
+
+  void device(const char* name, const Reading& reading, const char* perimeter) {
+    Quantity quantity = reading.bytes ? observed_bytes(*reading.bytes) : missing("bytes", reading.reason);
+    out_.push_back({name, std::move(quantity), perimeter, reading.source, Exactness::exact});
+  }
+
+  void unlimited(const char* name, const char* reason) {
+    out_.push_back({name, missing("bytes", reason), "allocator", source_, Exactness::exact});
+  }
+
+  std::vector<Counter> take() && { return std::move(out_); }
+
+ private:
+  std::string source_;
+  std::vector<Counter> out_;
+};
+
+void add_allocator(CounterList& list, const Statistics& s) {
+  list.pools("allocation", s.allocation, "1");
+  list.pools("segment", s.segment, "1");
+  list.pools("active", s.active, "1");
+  list.pools("inactive_split", s.inactive_split, "1");
+  list.pools("allocated_bytes", s.allocated_bytes, "bytes");
+  list.pools("reserved_bytes", s.reserved_bytes, "bytes");
+  list.pools("active_bytes", s.active_bytes, "bytes");
+  list.pools("inactive_split_bytes", s.inactive_split_bytes, "bytes");
+  list.pools("requested_bytes", s.requested_bytes, "bytes");
+  list.stat("oversize_allocations", s.oversize_allocations, "1", "allocator");
+  list.stat("oversize_segments", s.oversize_segments, "1", "allocator");
+  list.add("num_alloc_retries", s.num_alloc_retries, "1", "allocator");
+  list.add("num_ooms", s.num_ooms, "1", "allocator");
+  list.add("num_sync_all_streams", s.num_sync_all_streams, "1", "allocator");
+  list.add("num_device_alloc", s.num_device_alloc, "1", "allocator");
+  list.add("num_device_free", s.num_device_free, "1", "allocator");
+  if (s.max_split_size < 0) {
+    list.unlimited("max_split_size", "unlimited: blocks of any size may be split");
+  } else {
+    list.add("max_split_size", s.max_split_size, "bytes", "allocator");
+  }
+  for (std::size_t i = 0; i < allocator::kCategoryCount; ++i) {
+    const std::string perimeter = "category:" + std::string(allocator::kCategoryNames[i]);
+    list.stat("allocated_bytes", s.categories[i].allocated_bytes, "bytes", perimeter);
+    list.stat("active_bytes", s.categories[i].active_bytes, "bytes", perimeter);
+    list.stat("requested_bytes", s.categories[i].requested_bytes, "bytes", perimeter);
+  }
+}
+
+// A reading of the device; -1 means that it cannot be read there.
+Reading reading_of(const Look& look, std::int64_t assay_memory_info::*field, const char* source, const char* unread) {
+  if (!look.device) return {std::nullopt, "device", look.device_reason, Basis::observed};
+  const std::int64_t bytes = (*look.device).*field;
+  const std::string name = source == nullptr ? "device" : source;
+  if (bytes >= 0) return {bytes, name, {}, Basis::observed};
+  return {std::nullopt, "device", source == nullptr ? unread : source, Basis::observed};
+}
+
+Reading used(const Look& look) {
+  return reading_of(look, &assay_memory_info::used_bytes, look.device ? look.device->used_source : nullptr,
+                    "the device does not say how much of its memory is used");
+}
+Reading walked(const Look& look) {
+  return reading_of(look, &assay_memory_info::walked_bytes, look.device ? look.device->walked_source : nullptr,
+                    "the platform has no second reading of used memory");
+}
+Reading external(const Look& look) {
+  return reading_of(look, &assay_memory_info::external_bytes, look.device ? look.device->external_source : nullptr,
+                    "the device keeps no books of memory obtained around the allocator");
+}
+Reading of_allocator(const Look& look) {
+  Reading out = reading_of(look, &assay_memory_info::allocator_bytes, nullptr,
+                           "the device keeps no books of memory obtained by the allocator");
+  if (out.bytes) out.source = "device's books";
+  return out;
+}
+
+}  // namespace
+
+Look look(const allocator::Allocator& allocator, const device::Device& device) {
+  Look out;
+  out.statistics = allocator.statistics();
+  out.walked = walk(allocator.snapshot());
+  out.policy = allocator.policy();
+  if (const auto memory = device.memory_info()) {
+    out.device = *memory;
+  } else {
+    out.device_reason = memory.error().text;
+  }
+  return out;
+}
+
+std::vector<Counter> counters(const Look& look) {
+  CounterList list(look.policy);
+  add_allocator(list, look.statistics);
+  list.device("device_total_bytes",
+              reading_of(look, &assay_memory_info::total_bytes, look.device ? look.device->used_source : nullptr,
+                         "the device does not say how much memory it has"),
+              "device");
+  list.device("device_used_bytes", used(look), "device");
+  list.device("device_walked_bytes", walked(look), "process");
+  list.device("device_allocator_bytes", of_allocator(look), "process");
+  list.device("device_external_bytes", external(look), "process");
+  return std::move(list).take();
+}
+
+Reading baseline_of(const Look& look) {
+  Reading out = used(look);
+  out.source = "reading of the phase environment: " + out.source;
+  if (!out.bytes) return out;
+  const auto reserved = look.statistics.reserved_bytes[static_cast<std::size_t>(allocator::StatPool::all)].current;
+  *out.bytes -= reserved + external(look).bytes.value_or(0);
+  return out;
+}
+
+LedgerReadings ledger_readings(const Look& look, const Reading& baseline, std::string checkpoint) {
+  LedgerReadings out;
+  out.checkpoint = std::move(checkpoint);
+  out.device_used = used(look);
+  out.device_walked = walked(look);
+  out.device_allocator = of_allocator(look);
+  out.device_external = external(look);
+  out.baseline = baseline;
+  out.policy = look.policy;
+  out.counters = counters_of(look.statistics);
+  out.walked = look.walked;
+  return out;
+}
+
+}  // namespace assay::measure
