@@ -50,7 +50,7 @@ Stated collect(const Parts& parts, std::vector<ValidityFinding>& findings) {
 std::string_view missing_reason(Origin origin) {
   switch (origin) {
     case Origin::build:
-    case Origin::device:
+    case Origin::board:
       return "the module does not state it";
     case Origin::program:
       return "the program did not read it";
