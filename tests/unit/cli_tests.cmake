@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of the command line, child processes, estimates and reports.
+find_package(nlohmann_json REQUIRED)
+assay_add_test(NAME unit.process LABELS unit SOURCES process_child.cpp LIBRARIES assay::suite)
+assay_add_test(NAME unit.cli LABELS unit SOURCES cli_errors.cpp LIBRARIES assay::suite)
+assay_add_test(NAME unit.estimate LABELS unit SOURCES estimate_numbers.cpp LIBRARIES assay::suite)
+assay_add_test(NAME unit.report_format LABELS unit SOURCES report_format.cpp LIBRARIES assay::suite)
+assay_add_test(NAME unit.report_pages LABELS unit SOURCES report_pages.cpp LIBRARIES assay::suite)
