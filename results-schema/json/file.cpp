@@ -81,6 +81,13 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
+int open_again(const Syscalls& system, const char* path, int flags, mode_t mode) {
+  int descriptor = -1;
+  do descriptor = system.open(path, flags, mode);
+  while (descriptor < 0 && errno == EINTR);
+  return descriptor;
+}
+
 int write_all(const Syscalls& system, int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = system.write(descriptor, bytes.data(), bytes.size());
@@ -99,7 +106,7 @@ int synced(int (*sync)(int), int descriptor) {
 }
 
 int sync_folder(const Syscalls& system, const std::filesystem::path& folder) {
-  const int descriptor = system.open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  const int descriptor = open_again(system, folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
   if (descriptor < 0) return errno;
   int error = synced(system.fsync, descriptor);
   if (error == EINVAL || error == EOPNOTSUPP) error = 0;
@@ -114,8 +121,8 @@ Result<void> write_new_file(const std::filesystem::path& path, std::string_view 
   int descriptor = -1;
   for (int attempt = 0; attempt < kTemporaryAttempts && descriptor < 0; ++attempt) {
     temporary = temporary_name(folder);
-    descriptor = system.open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, kFileMode);
-    if (descriptor < 0 && errno != EEXIST && errno != EINTR) return cannot("create a file for", path, errno);
+    descriptor = open_again(system, temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, kFileMode);
+    if (descriptor < 0 && errno != EEXIST) return cannot("create a file for", path, errno);
   }
   if (descriptor < 0)
     return output_error("cannot find a free temporary name in " + folder.string() + "; choose another folder");

@@ -80,7 +80,8 @@ Result<Journal> Journal::create(const std::filesystem::path& path) {
 
 Result<Journal> Journal::create(const std::filesystem::path& path, const detail::Syscalls& system) {
   if (auto free = check_output(path); !free) return free.error();
-  const int descriptor = system.open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_APPEND | O_CLOEXEC, 0666);
+  const int descriptor =
+      detail::open_again(system, path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor < 0)
     return detail::output_error("cannot create the journal " + path.string() + ": " + std::strerror(errno) +
                                 "; choose another output path");

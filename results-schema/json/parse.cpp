@@ -146,9 +146,11 @@ std::string where(std::string_view text, std::size_t offset) {
   return "line " + std::to_string(lines + 1) + ", column " + std::to_string(std::max<std::size_t>(column, 1));
 }
 
-// A literal that other writers emit for a number JSON has no word for.
+// Whether the word the parser stopped in is what other writers emit for a number JSON has no word for.
 bool at_non_finite(std::string_view text, std::size_t offset) {
-  const std::string_view rest = text.substr(offset == 0 ? 0 : offset - 1);
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  while (offset > 0 && letter(text[offset - 1])) --offset;
+  const std::string_view rest = text.substr(offset);
   return rest.starts_with("NaN") || rest.starts_with("nan") || rest.starts_with("Inf") || rest.starts_with("inf");
 }
 
@@ -159,9 +161,13 @@ Result<Json> parse(std::string_view text, std::string_view name) {
   Builder builder;
   const bool whole = Json::sax_parse(CountingIterator(text.data(), &furthest),
                                      CountingIterator(text.data() + text.size(), &furthest), &builder);
-  if (whole) return builder.take();
-  const auto offset = static_cast<std::size_t>(furthest - text.data());
-  const std::string problem = at_non_finite(text, offset) ? "NaN and Infinity are not JSON numbers" : builder.problem();
+  const auto nul = text.find('\0');
+  if (whole && nul == text.npos) return builder.take();
+  // The parser takes a NUL for the end of the text and never looks behind it.
+  const auto offset = whole ? nul + 1 : static_cast<std::size_t>(furthest - text.data());
+  std::string problem = whole ? "a NUL byte is not JSON" : builder.problem();
+  if (problem.find("invalid literal") != problem.npos || problem.find("invalid number") != problem.npos)
+    if (at_non_finite(text, offset)) problem = "NaN and Infinity are not JSON numbers";
   return detail::bad_input(std::string(name) + ", " + where(text, offset) + ": " + problem +
                            "; correct that place and try again");
 }

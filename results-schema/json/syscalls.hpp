@@ -28,6 +28,9 @@ const Syscalls& libc_syscalls();
 // write_new_file over a given table.
 Result<void> write_new_file(const std::filesystem::path& path, std::string_view bytes, const Syscalls& system);
 
+// Opens, again when a signal interrupts. Returns the descriptor, or -1 and errno.
+int open_again(const Syscalls& system, const char* path, int flags, mode_t mode);
+
 // Writes all of `bytes`, whatever the number of short writes and interruptions. Returns 0 or an errno.
 int write_all(const Syscalls& system, int descriptor, std::string_view bytes);
 
