@@ -108,6 +108,7 @@ inline constexpr auto kFieldRules = [] {
       rule("multiprocessors", thing, kAll, board, "multiprocessors, compute units, or worker threads on the host"),
       rule("wave_size", thing, kAll, board, "lanes of a warp or wave of the code used; 1 on the host without fibres"),
       rule("shared_memory_bytes", thing, kGpu, board, "largest shared memory of a block"),
+      rule("l2_cache_bytes", info, kGpu, board, "last-level cache as the runtime states it"),
       rule("ecc", thing, kGpu, board, "text: on or off, or the blocks it covers"),
       rule("xnack", thing, kAmd, board, "text: on, off or unsupported"),
       rule("sramecc", thing, kAmd, board, "text: on, off or unsupported"),

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# The flags that the CPU module states of itself: those that move numbers apart from all others.
+find_package(Boost 1.74 REQUIRED)
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
+separate_arguments(given_flags NATIVE_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}")
+if(ASSAY_SANITIZE)
+  list(APPEND given_flags "-fsanitize=${ASSAY_SANITIZE}" -O1)
+else()
+  list(APPEND given_flags -O3)  # of the kernels, see exec/CMakeLists.txt
+endif()
+set(fp_flags ${given_flags})
+set(moves_numbers "^-(Ofast|f(no-)?(fast-math|unsafe-math|associative-math|reciprocal-math|signed-zeros|trapping-math|math-errno|rounding-math|finite-math|fp-contract|fp-model)|ffp-)")
+list(FILTER fp_flags INCLUDE REGEX "${moves_numbers}")
+list(FILTER given_flags EXCLUDE REGEX "${moves_numbers}")
+list(JOIN fp_flags " " fp_flags)
+list(JOIN given_flags " " given_flags)
+string(REPLACE "\"" "\\\"" given_flags "${given_flags}")
+set_source_files_properties(identity.cpp PROPERTIES COMPILE_DEFINITIONS
+  "ASSAY_HOST_FP_FLAGS=\"${fp_flags}\";ASSAY_HOST_COMPILER_FLAGS=\"${given_flags}\"")
+target_include_directories(assay_host_objects PRIVATE ${Boost_INCLUDE_DIRS})
+target_link_libraries(assay_host_objects PRIVATE ${CMAKE_DL_LIBS})
+if(ASSAY_OPENMP)
+  find_package(OpenMP COMPONENTS CXX)
+  if(OpenMP_CXX_FOUND)
+    target_compile_definitions(assay_host_objects PRIVATE "ASSAY_HOST_OPENMP=\"${OpenMP_CXX_VERSION}\"")
+  endif()
+endif()
