@@ -119,6 +119,7 @@ void build_app(CLI::App& app, Context& context) {
   app.get_formatter()->column_width(32);
   // In the order --help lists them; each command's file defines its add_ function.
   add_backends(app, context);
+  add_environment(app, context);
   add_estimate(app, context);
   add_hidden_probe(app, context);
 }

@@ -51,6 +51,7 @@ Fields common() {
           text("throttle_reasons", "none"),
           number("other_processes", 0),
           number("vmm_granularity_bytes", 2097152),
+          number("l2_cache_bytes", 52428800),
           text("pcie_link", "gen5 x16")};
 }
 
