@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of the memory protocol: what needs no device, then launches on the host module.
+foreach(part fill plan)
+  assay_add_test(NAME unit.measure_${part} LABELS unit SOURCES measure_${part}.cpp LIBRARIES assay::suite)
+endforeach()
+if(EXISTS "${PROJECT_SOURCE_DIR}/kernels/gemm/body.hpp")
+  foreach(part reference run failure shipped)
+    assay_add_test(NAME unit.measure_${part} LABELS unit SOURCES measure_${part}.cpp LIBRARIES assay::suite TIMEOUT 180)
+    add_dependencies(test-unit-measure_${part} assay-host)
+  endforeach()
+endif()
