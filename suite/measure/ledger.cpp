@@ -44,7 +44,9 @@ class Builder {
     device_terms();
     allocator_terms();
     category_terms();
-    equation("device_used", {"baseline", "reserved", "external"});
+    std::vector<std::string_view> parts{"baseline", "reserved", "external"};
+    if (in_.device_rounds) parts.emplace_back("device_rounding");
+    equation("device_used", parts);
     equation("reserved", {"active", "inactive_pieces", "free_segments"});
     equation("active", {"allocated", "pending"});
     equation("active", {"requested", "slack"});
@@ -72,9 +74,17 @@ class Builder {
     term("baseline", in_.baseline,
          computed("device's books: walked - allocator - external",
                   {{&in_.device_walked, 1}, {&in_.device_allocator, -1}, {&in_.device_external, -1}}));
+    const Reading& held = in_.device_rounds ? in_.device_allocator : reserved;
     term("external", in_.device_external,
-         computed("remainder: device_used - baseline - reserved",
-                  {{&in_.device_used, 1}, {&in_.baseline, -1}, {&reserved, -1}}));
+         computed(in_.device_rounds ? "remainder: device_used - baseline - the allocator's share in the device's books"
+                                    : "remainder: device_used - baseline - reserved",
+                  {{&in_.device_used, 1}, {&in_.baseline, -1}, {&held, -1}}));
+    if (!in_.device_rounds) return;
+    const Reading counter = counted(in_.counters.reserved_bytes);
+    term("device_rounding",
+         computed("device's books: allocator - reserved", {{&in_.device_allocator, 1}, {&counter, -1}}),
+         computed("remainder: device_used - baseline - external - reserved",
+                  {{&in_.device_used, 1}, {&in_.baseline, -1}, {&in_.device_external, -1}, {&reserved, -1}}));
   }
 
   // First readings are chosen so that no equation holds by the way its own terms were computed.

@@ -51,13 +51,14 @@ AllocatorCounters counters_of(const allocator::Statistics& statistics);
 // Everything one ledger is built from, read at one synchronised checkpoint; `baseline` alone was read earlier, when
 // the allocator held nothing.
 struct LedgerReadings {
-  std::string checkpoint;    // "model_load:end"
-  Reading device_used;       // the device's own reading
-  Reading device_walked;     // of this process, by a second way
-  Reading device_allocator;  // of the device's books: obtained by the allocator
-  Reading device_external;   // of the device's books: obtained around the allocator
-  Reading baseline;          // context and modules
-  std::string policy;        // of the allocator, names the source of its counters
+  std::string checkpoint;      // "model_load:end"
+  Reading device_used;         // the device's own reading
+  Reading device_walked;       // of this process, by a second way
+  Reading device_allocator;    // of the device's books: obtained by the allocator
+  Reading device_external;     // of the device's books: obtained around the allocator
+  Reading baseline;            // context and modules
+  std::string policy;          // of the allocator, names the source of its counters
+  bool device_rounds = false;  // the allocator asks for single buffers, which the device rounds up to its own pages
   AllocatorCounters counters;
   SnapshotWalk walked;
 };
@@ -68,6 +69,7 @@ struct LedgerReadings {
 //   active      = allocated + pending
 //   active      = requested + slack
 //   requested   = weights + inputs + kv + activation + workspace + output
+// Where the device rounds single buffers up, the first has the term device_rounding beside reserved.
 // Each term is read by two independent ways where the platform has them, otherwise it is null with the reason. An
 // equation is balanced when left equals right and both readings of each of its terms agree.
 Ledger build_ledger(const LedgerReadings& readings);

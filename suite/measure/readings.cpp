@@ -153,6 +153,7 @@ LedgerReadings ledger_readings(const Look& look, const Reading& baseline, std::s
   out.device_external = external(look);
   out.baseline = baseline;
   out.policy = look.policy;
+  out.device_rounds = look.policy == "direct";
   out.counters = counters_of(look.statistics);
   out.walked = look.walked;
   return out;

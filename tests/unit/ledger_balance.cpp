@@ -86,8 +86,21 @@ TEST(LedgerBalance, HoldsOnTrueReadings) {
   }
 }
 
+using Corrupt = std::function<void(LedgerReadings&)>;
+
+void expect_broken(const std::string& name, const Corrupt& corrupt, bool device_rounds) {
+  LedgerReadings in = true_readings();
+  in.device_rounds = device_rounds;
+  ASSERT_TRUE(build_ledger(in).balanced);
+  corrupt(in);
+  const Ledger ledger = build_ledger(in);
+  EXPECT_FALSE(ledger.balanced) << name << " was one byte off and nothing broke";
+  EXPECT_TRUE(std::any_of(ledger.equations.begin(), ledger.equations.end(), [](const auto& equation) {
+    return !equation.balanced;
+  })) << name;
+}
+
 TEST(LedgerBalance, BreaksOnEachWrongReading) {
-  using Corrupt = std::function<void(LedgerReadings&)>;
   std::vector<std::pair<std::string, Corrupt>> corruptions = {
       {"device_used", [](auto& in) { *in.device_used.bytes += 1; }},
       {"device_walked", [](auto& in) { *in.device_walked.bytes += 1; }},
@@ -110,15 +123,21 @@ TEST(LedgerBalance, BreaksOnEachWrongReading) {
     corruptions.emplace_back("counter " + name, [i](auto& in) { in.counters.category_requested_bytes[i] += 1; });
     corruptions.emplace_back("walk " + name, [i](auto& in) { in.walked.requested_bytes[i] += 1; });
   }
-  for (const auto& [name, corrupt] : corruptions) {
-    LedgerReadings in = true_readings();
-    corrupt(in);
-    const Ledger ledger = build_ledger(in);
-    EXPECT_FALSE(ledger.balanced) << name << " was one byte off and nothing broke";
-    EXPECT_TRUE(std::any_of(ledger.equations.begin(), ledger.equations.end(), [](const auto& equation) {
-      return !equation.balanced;
-    })) << name;
+  for (const bool rounds : {false, true}) {
+    for (const auto& [name, corrupt] : corruptions) expect_broken(name, corrupt, rounds);
   }
+}
+
+TEST(LedgerBalance, RoundingByTheDeviceIsATermOfItsOwn) {
+  LedgerReadings in = true_readings();
+  for (auto* reading : {&in.device_used, &in.device_walked, &in.device_allocator}) *reading->bytes += 4096;
+  EXPECT_FALSE(build_ledger(in).balanced);
+  in.device_rounds = true;
+  const Ledger ledger = build_ledger(in);
+  EXPECT_TRUE(ledger.balanced);
+  EXPECT_EQ(ledger.equations[0].text, "device_used = baseline + reserved + external + device_rounding");
+  EXPECT_EQ(term(ledger, "device_rounding").first.value, Number(std::int64_t{4096}));
+  EXPECT_EQ(term(ledger, "external").second.value, Number(std::int64_t{64}));
 }
 
 TEST(LedgerBalance, ExternalBytesAppearInExternalAndNowhereElse) {

@@ -34,7 +34,9 @@ inline Workload tiny() {
   return work;
 }
 
+// One thread: these kernels are too small to be worth waking another.
 inline PlannedDevice host(std::vector<std::pair<std::string, std::string>> options = {}) {
+  options.emplace_back("threads", "1");
   const char* folder = std::getenv("ASSAY_BIN_DIR");
   PlannedDevice device;
   device.name = "host:0";

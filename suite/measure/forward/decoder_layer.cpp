@@ -151,7 +151,8 @@ void DecoderNetwork::attend(std::int64_t layer, const Window& window, Operand ke
   params.start = window.start;
   params.window = model_.sliding_window;
   params.scale = 1.0f / std::sqrt(static_cast<float>(model_.head_dim));
-  pass.push_back(LaunchStep::make(Kernel::attention, params,
+  const Kernel kernel = window.prefill() ? Kernel::attention_prefill : Kernel::attention_decode;
+  pass.push_back(LaunchStep::make(kernel, params,
                                   {{offsetof(kernels::AttentionParams, q), {scratch(q), 0}},
                                    {offsetof(kernels::AttentionParams, cache_k), keys},
                                    {offsetof(kernels::AttentionParams, cache_v), values},

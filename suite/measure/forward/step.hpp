@@ -22,15 +22,17 @@ enum class Kernel : std::uint8_t {
   gemm,
   rope,
   kv_append,
-  attention,
+  attention_prefill,
+  attention_decode,
   swiglu,
   residual_add,
   softmax,
   argmax,
 };
-inline constexpr std::size_t kKernelCount = 10;
+inline constexpr std::size_t kKernelCount = 11;
 inline constexpr std::array<std::string_view, kKernelCount> kKernelNames{
-    "embedding", "rmsnorm", "gemm", "rope", "kv_append", "attention", "swiglu", "residual_add", "softmax", "argmax"};
+    "embedding",        "rmsnorm", "gemm",         "rope",    "kv_append", "attention_prefill",
+    "attention_decode", "swiglu",  "residual_add", "softmax", "argmax"};
 
 // A place that holds one buffer at a time.
 using Slot = std::uint32_t;
