@@ -117,6 +117,12 @@ class Buffer {
   void* address_ = nullptr;
 };
 
+inline assay_memory_info read_memory(const device::Device& device) {
+  const auto info = device.memory_info();
+  EXPECT_TRUE(info) << (info ? "" : info.error().text);
+  return info ? *info : assay_memory_info{};
+}
+
 inline std::vector<std::uint8_t> pattern(std::size_t bytes, std::uint32_t seed) {
   std::vector<std::uint8_t> out(bytes);
   std::uint32_t state = seed * 2654435761u + 1u;

@@ -6,12 +6,6 @@
 
 namespace assay::contract {
 
-inline assay_memory_info read_memory(const device::Device& device) {
-  const auto info = device.memory_info();
-  EXPECT_TRUE(info) << (info ? "" : info.error().text);
-  return info ? *info : assay_memory_info{};
-}
-
 TEST_P(BackendContract, AllocationsAreAlignedDistinctAndUsable) {
   const auto s = stream();
   std::vector<void*> blocks;

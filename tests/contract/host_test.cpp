@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is particular to the host module: its options, its budget, its limits, and that closing leaves nothing.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+
+#include "tests/contract/parts/fixture.hpp"
+#include "tests/support/scenario.hpp"
+
+namespace assay::contract {
+namespace {
+
+device::Module host_module() {
+  const char* folder = std::getenv("ASSAY_BIN_DIR");
+  auto module = device::Module::load(std::string(folder != nullptr ? folder : "") + "/libassay-host.so");
+  EXPECT_TRUE(module) << (module ? "" : module.error().text);
+  return std::move(module).value();
+}
+
+device::Device open_host(const device::Module& module, const device::Options& options = {}) {
+  auto device = device::Device::open(module, 0, options);
+  EXPECT_TRUE(device) << (device ? "" : device.error().text);
+  return std::move(device).value();
+}
+
+std::ptrdiff_t count_entries(const char* folder) {
+  return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
+}
+
+TEST(Host, HasTwoDevices) {
+  const auto count = host_module().device_count();
+  ASSERT_TRUE(count);
+  EXPECT_EQ(*count, 2);
+}
+
+TEST(Host, TheBudgetIsHalfOfTheMachinesMemoryUnlessGiven) {
+  const auto module = host_module();
+  const auto machine = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+  const auto usual = read_memory(open_host(module)).total_bytes;
+  EXPECT_GE(usual, machine / 2 - (std::int64_t{1} << 30));
+  EXPECT_LE(usual, machine / 2 + (std::int64_t{1} << 30));
+  EXPECT_EQ(read_memory(open_host(module, {{"memory_bytes", "123456789"}})).total_bytes, 123456789);
+}
+
+TEST(Host, OptionsOutsideTheirRangeAreRefusedWithTheirName) {
+  const auto module = host_module();
+  const device::Options wrong[] = {
+      {{"memory_bytes", "0"}},
+      {{"memory_bytes", "-1"}},
+      {{"memory_bytes", "1e9"}},
+      {{"memory_bytes", ""}},
+      {{"memory_bytes", "12 "}},
+      {{"memory_bytes", "9007199254740992"}},
+      {{"wave", "2"}},
+      {{"wave", "16"}},
+      {{"threads", "-1"}},
+      {{"threads", "4097"}},
+      {{"block", "64"}},
+      {{"wave", "32"}, {"block", "48"}},
+      {{"wave", "64"}, {"block", "2048"}},
+      {{"wave", "1"}, {"wave", "1"}},
+      {{"Wave", "1"}},
+  };
+  for (const auto& options : wrong) {
+    const auto device = device::Device::open(module, 0, options);
+    ASSERT_FALSE(device) << options.back().first << "=" << options.back().second;
+    EXPECT_EQ(device.error().code, ErrorCode::usage) << device.error().text;
+    EXPECT_NE(device.error().text.find(options.back().first), std::string::npos) << device.error().text;
+  }
+  const device::Options right[] = {
+      {{"wave", "64"}, {"block", "128"}}, {{"threads", "0"}}, {{"threads", "1"}, {"wave", "1"}}, {{"wave", "32"}}};
+  for (const auto& options : right) EXPECT_TRUE(device::Device::open(module, 1, options));
+}
+
+TEST(Host, OutOfMemoryNamesRequestedUsedAndBudget) {
+  const auto module = host_module();
+  const auto device = open_host(module, {{"memory_bytes", "10485760"}});
+  const auto kept = device.malloc(4 * kMiB, ASSAY_OWNER_EXTERNAL);
+  ASSERT_TRUE(kept);
+  const auto refused = device.malloc(7 * kMiB, ASSAY_OWNER_ALLOCATOR);
+  ASSERT_FALSE(refused);
+  for (const char* number : {"7340032", "4194304", "10485760"})
+    EXPECT_NE(refused.error().text.find(number), std::string::npos) << refused.error().text;
+  const auto fits = device.malloc(6 * kMiB, ASSAY_OWNER_ALLOCATOR);  // to the last byte
+  ASSERT_TRUE(fits) << fits.error().text;
+  EXPECT_FALSE(device.malloc(1, ASSAY_OWNER_ALLOCATOR));
+  EXPECT_TRUE(device.free(*fits));
+  EXPECT_TRUE(device.free(*kept));
+}
+
+TEST(Host, EachDeviceHasABudgetOfItsOwn) {
+  const auto module = host_module();
+  const auto first = open_host(module, {{"memory_bytes", "8388608"}});
+  auto second = device::Device::open(module, 1, {{"memory_bytes", "8388608"}});
+  ASSERT_TRUE(second);
+  const auto all = first.malloc(8 * kMiB, ASSAY_OWNER_EXTERNAL);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(read_memory(*second).used_bytes, 0);
+  const auto other = second->malloc(8 * kMiB, ASSAY_OWNER_EXTERNAL);
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(first.free(*other));  // memory of the other device
+  EXPECT_TRUE(second->free(*other));
+  EXPECT_TRUE(first.free(*all));
+}
+
+TEST(Host, MemoryReleasedWhileMappedGoesWithItsLastMapping) {
+  const auto module = host_module();
+  const auto device = open_host(module, {{"memory_bytes", "8388608"}});
+  const auto& table = module.table();
+  std::size_t granule = 0;
+  std::size_t recommended = 0;
+  void* range = nullptr;
+  assay_physical* physical = nullptr;
+  ASSERT_EQ(table.vmm_granularity(device.handle(), &granule, &recommended), ASSAY_OK);
+  EXPECT_EQ(granule, 2 * kMiB);
+  ASSERT_EQ(table.vmm_reserve(device.handle(), granule, &range), ASSAY_OK);
+  ASSERT_EQ(table.vmm_create(device.handle(), granule, ASSAY_OWNER_ALLOCATOR, &physical), ASSAY_OK);
+  ASSERT_EQ(table.vmm_map(device.handle(), range, granule, physical), ASSAY_OK);
+  ASSERT_EQ(table.vmm_release(device.handle(), physical), ASSAY_OK);
+  EXPECT_EQ(read_memory(device).used_bytes, static_cast<std::int64_t>(granule));
+  const auto stream = device::Stream::create(device);
+  ASSERT_TRUE(stream);
+  ASSERT_TRUE(stream->fill(range, 7, granule));
+  EXPECT_EQ(download(*stream, range, 1).front(), 7);
+  ASSERT_EQ(table.vmm_unmap(device.handle(), range, granule), ASSAY_OK);
+  EXPECT_EQ(read_memory(device).used_bytes, 0);
+  EXPECT_EQ(read_memory(device).walked_bytes, 0);
+  EXPECT_EQ(table.vmm_release(device.handle(), physical), ASSAY_INVALID_VALUE);
+}
+
+TEST(Host, FreshPhysicalMemoryIsZeroAndPiecesMayBeCreatedByTheThousand) {
+  const auto module = host_module();
+  const auto device = open_host(module, {{"memory_bytes", "4294967296"}});
+  const auto& table = module.table();
+  std::vector<assay_physical*> pieces(2000);  // more than open files are allowed to a process by default
+  for (auto& piece : pieces)
+    ASSERT_EQ(table.vmm_create(device.handle(), 2 * kMiB, ASSAY_OWNER_ALLOCATOR, &piece), ASSAY_OK)
+        << table.last_error();
+  for (auto* piece : pieces) ASSERT_EQ(table.vmm_release(device.handle(), piece), ASSAY_OK);
+  EXPECT_EQ(read_memory(device).used_bytes, 0);
+}
+
+TEST(Host, ClosingLeavesNoThreadAndNoDescriptor) {
+  const auto module = host_module();
+  const auto round = [&] {
+    const auto device = open_host(module, {{"memory_bytes", "67108864"}});
+    assay_physical* left = nullptr;
+    ASSERT_EQ(module.table().vmm_create(device.handle(), 2 * kMiB, ASSAY_OWNER_ALLOCATOR, &left), ASSAY_OK);
+    ASSERT_TRUE(device.malloc(kMiB, ASSAY_OWNER_EXTERNAL));
+    assay_stream* stream = nullptr;
+    for (int i = 0; i < 4; ++i) ASSERT_EQ(module.table().stream_create(device.handle(), 0, &stream), ASSAY_OK);
+  };
+  round();
+  const auto threads = count_entries("/proc/self/task");
+  const auto descriptors = count_entries("/proc/self/fd");
+  for (int i = 0; i < 10; ++i) round();
+  EXPECT_EQ(count_entries("/proc/self/fd"), descriptors);
+  // A thread that was joined may still be listed for a moment.
+  for (int i = 0; i < 200 && count_entries("/proc/self/task") > threads; ++i) ::usleep(5000);
+  EXPECT_LE(count_entries("/proc/self/task"), threads);
+}
+
+// ---- limits of the operating system, each in a child of its own ----
+
+std::int64_t max_map_count() {
+  std::int64_t value = 0;
+  if (FILE* file = std::fopen("/proc/sys/vm/max_map_count", "r")) {
+    if (std::fscanf(file, "%ld", &value) != 1) value = 0;
+    std::fclose(file);
+  }
+  return value;
+}
+
+TEST(ScenarioOfLimits, Run) {
+  const std::string scenario = support::current_scenario();
+  if (scenario.empty()) GTEST_SKIP() << "runs only as a child of other tests";
+  const auto module = host_module();
+  const auto device = open_host(module);
+  if (scenario == "maps") {
+    // Single pages of alternating protection cannot merge, so each is a mapping.
+    const std::int64_t limit = max_map_count();
+    const long page = ::sysconf(_SC_PAGESIZE);
+    auto* pages = static_cast<char*>(::mmap(nullptr, static_cast<std::size_t>(limit * page), PROT_NONE,
+                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    ASSERT_NE(pages, MAP_FAILED);
+    std::int64_t i = 0;
+    while (i < limit && ::mprotect(pages + i * page, static_cast<std::size_t>(page), PROT_READ) == 0) i += 2;
+    ASSERT_LT(i, limit) << "the limit was not reached";
+    std::vector<void*> taken;
+    taken.reserve(64);
+    for (int n = 0; n < 64; ++n) {
+      const auto memory = device.malloc(2 * kMiB, ASSAY_OWNER_ALLOCATOR);
+      if (memory) {
+        taken.push_back(*memory);  // neighbours of one protection merge and need no new mapping
+        continue;
+      }
+      ::munmap(pages, static_cast<std::size_t>(limit * page));
+      EXPECT_EQ(memory.error().code, ErrorCode::map_limit) << memory.error().text;
+      EXPECT_NE(memory.error().text.find("vm.max_map_count"), std::string::npos) << memory.error().text;
+      EXPECT_NE(memory.error().text.find(std::to_string(limit)), std::string::npos) << memory.error().text;
+      return;
+    }
+    // Every block merged into its neighbour; a mapping of the memory file cannot.
+    void* range = nullptr;
+    assay_physical* physical = nullptr;
+    assay_status status = module.table().vmm_reserve(device.handle(), 4 * kMiB, &range);
+    if (status == ASSAY_OK)
+      status = module.table().vmm_create(device.handle(), 2 * kMiB, ASSAY_OWNER_ALLOCATOR, &physical);
+    if (status == ASSAY_OK)
+      status = module.table().vmm_map(device.handle(), static_cast<char*>(range) + 2 * kMiB, 2 * kMiB, physical);
+    const std::string sentence = module.table().last_error();
+    ::munmap(pages, static_cast<std::size_t>(limit * page));
+    EXPECT_EQ(status, ASSAY_MAP_LIMIT) << sentence;
+    EXPECT_NE(sentence.find("vm.max_map_count"), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find(std::to_string(limit)), std::string::npos) << sentence;
+  } else if (scenario == "files") {
+    const int lowest_free = ::open("/dev/null", O_RDONLY);
+    ::close(lowest_free);
+    const rlimit none{static_cast<rlim_t>(lowest_free), 4096};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    assay_physical* physical = nullptr;
+    EXPECT_EQ(module.table().vmm_create(device.handle(), 2 * kMiB, ASSAY_OWNER_ALLOCATOR, &physical), ASSAY_MAP_LIMIT);
+    EXPECT_NE(std::string(module.table().last_error()).find("ulimit -n"), std::string::npos)
+        << module.table().last_error();
+    EXPECT_EQ(read_memory(device).used_bytes, 0);
+  } else if (scenario == "address_space") {
+    // The machine refuses although the budget would allow: the reason is the system's, and the budget is given back.
+    const rlimit small{std::size_t{1} << 30, std::size_t{1} << 30};
+    ASSERT_EQ(::setrlimit(RLIMIT_AS, &small), 0);
+    const auto memory = device.malloc(std::size_t{2} << 30, ASSAY_OWNER_ALLOCATOR);
+    ASSERT_FALSE(memory);
+    EXPECT_EQ(memory.error().code, ErrorCode::out_of_memory) << memory.error().text;
+    EXPECT_NE(memory.error().text.find("operating system"), std::string::npos) << memory.error().text;
+    EXPECT_EQ(read_memory(device).used_bytes, 0);
+  }
+}
+
+void expect_scenario(const std::string& name) {
+  const auto end = support::run_scenario("ScenarioOfLimits.Run", name, std::chrono::seconds(100));
+  EXPECT_FALSE(end.timed_out);
+  EXPECT_EQ(end.exit_code, 0) << end.output;
+  EXPECT_NE(end.output.find("[  PASSED  ] 1 test"), std::string::npos) << end.output;
+}
+
+TEST(Host, TheLimitOnMappingsIsReportedAsThat) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(ASSAY_TSAN)
+  GTEST_SKIP() << "a sanitizer's own mappings meet the limit first";
+#endif
+  expect_scenario("maps");
+}
+
+TEST(Host, TheLimitOnOpenFilesIsReportedAsThat) {
+  expect_scenario("files");
+}
+
+TEST(Host, ARefusalByTheSystemIsToldFromTheBudget) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(ASSAY_TSAN)
+  GTEST_SKIP() << "sanitizers need more address space than the test allows";
+#endif
+  expect_scenario("address_space");
+}
+
+}  // namespace
+}  // namespace assay::contract
