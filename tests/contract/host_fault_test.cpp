@@ -4,6 +4,7 @@
 
 #include "backends/host/entries.hpp"
 #include "backends/host/exec/executor.hpp"
+#include "backends/host/exec/isa.hpp"
 #include "backends/host/kernel_table.hpp"
 #include "tests/contract/parts/fixture.hpp"
 
