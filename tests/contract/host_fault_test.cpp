@@ -27,6 +27,16 @@ constexpr kernels::KernelEntry kTable[] = {
 std::span<const kernels::KernelEntry> kernel_table() {
   return kTable;
 }
+std::span<const KernelBuild> kernel_builds() {
+  static constexpr KernelBuild builds[] = {{"none", "", {}}};
+  return builds;
+}
+const KernelBuild& kernel_build() {
+  return kernel_builds().front();
+}
+bool cpu_runs(const KernelBuild&) {
+  return true;
+}
 kernels::Target Executor::target() const {
   return {1, 1, 1};
 }
