@@ -31,7 +31,6 @@ Result<void> PendingFrees::defer(Block& block) {
   for (std::size_t i = 0; i < events.size(); ++i) queues_[block.foreign_streams[i]].push_back({events[i], &block});
   waiting_ += events.size();
   block.pending_events = static_cast<std::uint32_t>(events.size());
-  block.foreign_streams.clear();
   return {};
 }
 
