@@ -48,7 +48,8 @@ class CachingAllocator final : public Allocator {
 
   // Private pools, for graph capture. Between begin and end every request on a stream that `uses` accepts is served
   // from pool `id` (not 0), frees with foreign streams are held back unrecorded, and no memory returns to the device.
-  // A second begin of an ended pool shares it. Errors: usage for id 0, a pool already begun, or one not begun.
+  // `uses` is called with the allocator's lock held and must not call it. A second begin of an ended pool shares it.
+  // Errors: usage for id 0, a pool already begun, or one not begun.
   Result<void> begin_pool(std::uint64_t id, std::function<bool(assay_stream*)> uses);
   Result<void> end_pool(std::uint64_t id);
   // Gives up one begin_pool. After the last one the pool's unused segments may be returned to the device.
