@@ -47,7 +47,7 @@ Exit run_estimate(Options& options, Context& context) {
     request.reserve_bytes = *bytes;
   }
   if (!options.model.empty()) {
-    auto model = plan::find_model(options.model);
+    auto model = planning::find_model(options.model);
     if (!model) return context.fail(model.error());
     auto list = model::weights_of(model->config, "f16");
     if (!list) return context.fail(list.error());

@@ -72,6 +72,13 @@ constexpr std::array<Suffix, 9> kSuffixes{{{"KiB", 1LL << 10},
                                            {"TB", 1'000'000'000'000},
                                            {"B", 1}}};
 
+template <class Target>
+Result<void> store(const Result<std::int64_t>& parsed, Target& target) {
+  if (!parsed) return parsed.error();
+  target = *parsed;
+  return {};
+}
+
 template <class Parse>
 CLI::Option* add_checked(CLI::App& app, const std::string& names, const std::string& description,
                          const std::string& type, Parse parse) {
@@ -131,21 +138,20 @@ Result<std::int64_t> parse_scaled(std::string_view text, std::int64_t unit_bytes
 
 CLI::Option* add_integer(CLI::App& app, const std::string& names, std::int64_t& target, const std::string& description,
                          Range range) {
-  return add_checked(app, names, description, "N", [&target, range](const std::string& text) -> Result<void> {
-    auto value = parse_integer(text, range);
-    if (!value) return value.error();
-    target = *value;
-    return {};
-  });
+  return add_checked(app, names, description, "N",
+                     [&target, range](const std::string& text) { return store(parse_integer(text, range), target); });
 }
 
-CLI::Option* add_size(CLI::App& app, const std::string& names, std::int64_t& target, const std::string& description) {
-  return add_checked(app, names, description, "SIZE", [&target](const std::string& text) -> Result<void> {
-    auto value = parse_size(text);
-    if (!value) return value.error();
-    target = *value;
-    return {};
-  });
+CLI::Option* add_integer(CLI::App& app, const std::string& names, std::optional<std::int64_t>& target,
+                         const std::string& description, Range range) {
+  return add_checked(app, names, description, "N",
+                     [&target, range](const std::string& text) { return store(parse_integer(text, range), target); });
+}
+
+CLI::Option* add_size(CLI::App& app, const std::string& names, std::optional<std::int64_t>& target,
+                      const std::string& description) {
+  return add_checked(app, names, description, "SIZE",
+                     [&target](const std::string& text) { return store(parse_size(text), target); });
 }
 
 CLI::Option* add_text(CLI::App& app, const std::string& names, std::string& target, const std::string& description) {

@@ -5,6 +5,7 @@
 #include <CLI/App.hpp>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +35,11 @@ struct Range {
 
 CLI::Option* add_integer(CLI::App& app, const std::string& names, std::int64_t& target, const std::string& description,
                          Range range = {1, kLargestInteger});
-CLI::Option* add_size(CLI::App& app, const std::string& names, std::int64_t& target, const std::string& description);
+// The same where "not given" matters.
+CLI::Option* add_integer(CLI::App& app, const std::string& names, std::optional<std::int64_t>& target,
+                         const std::string& description, Range range = {1, kLargestInteger});
+CLI::Option* add_size(CLI::App& app, const std::string& names, std::optional<std::int64_t>& target,
+                      const std::string& description);
 // Text that may not be empty.
 CLI::Option* add_text(CLI::App& app, const std::string& names, std::string& target, const std::string& description);
 // May be given several times, one value each.

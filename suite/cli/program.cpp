@@ -121,7 +121,13 @@ void build_app(CLI::App& app, Context& context) {
   add_backends(app, context);
   add_environment(app, context);
   add_estimate(app, context);
+  add_measure(app, context);
+  add_run(app, context);
+  add_report(app, context);
+  add_validate(app, context);
+  add_recover(app, context);
   add_hidden_probe(app, context);
+  add_hidden_launch(app, context);
 }
 
 Exit run_program(Context& context) {

@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "results-schema/types/document.hpp"
 #include "suite/report/format.hpp"
 #include "suite/report/table.hpp"
 
@@ -67,9 +66,6 @@ std::string to_text(const Estimate& e) {
 
 std::string to_json(const Estimate& e) {
   Json root;
-  root["schema"] = kSchemaName;
-  root["schema_version"] = kSchemaVersion;
-  root["kind"] = "estimate";
   put(root, "parameters", e.parameters);
   Json weights;
   put(weights, "file_bytes", e.file_bytes);

@@ -10,7 +10,7 @@
 
 #include "suite/process/child.hpp"
 
-namespace assay::plan {
+namespace assay::planning {
 
 namespace fs = std::filesystem;
 
@@ -50,4 +50,4 @@ Result<model::Model> find_model(const std::string& name) {
   return model::load_model(name);
 }
 
-}  // namespace assay::plan
+}  // namespace assay::planning

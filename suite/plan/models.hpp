@@ -9,7 +9,7 @@
 #include "results-schema/types/result.hpp"
 #include "suite/model/config.hpp"
 
-namespace assay::plan {
+namespace assay::planning {
 
 // The folder of shipped configurations: ../share/assay/models from the program, in the build tree as when installed.
 Result<std::filesystem::path> models_folder();
@@ -21,4 +21,4 @@ std::vector<std::string> shipped_models();
 // neither, listing what is shipped; bad_input when the configuration is malformed.
 Result<model::Model> find_model(const std::string& name);
 
-}  // namespace assay::plan
+}  // namespace assay::planning
