@@ -98,6 +98,7 @@ struct DeviceState {
   std::mutex board_mutex;
   std::mutex capability_mutex;
   std::array<Capability, 5> capabilities;  // by ASSAY_CAPABILITY_*
+  std::uint32_t probe_word = 0;            // where a probe's copies arrive
 
   std::mutex mutex;
   std::array<char, 512> lost_words{};

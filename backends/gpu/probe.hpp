@@ -32,7 +32,9 @@ class ProbeStream {
 // Fills `bytes` at `pointer` through `stream` and reads the last word back.
 template <GpuRuntime Rt>
 assay_status touch(DeviceState<Rt>& device, void* pointer, std::size_t bytes, typename Rt::Stream stream) {
-  std::uint32_t word = 0;
+  // In the device's state: a copy that could not be waited for may still arrive later.
+  std::uint32_t& word = device.probe_word;
+  word = 0;
   if (const assay_status status = device.check("fill", Rt::fill(pointer, 0x5A, bytes, stream)); status != ASSAY_OK)
     return status;
   const auto* last = static_cast<const unsigned char*>(pointer) + bytes - sizeof(word);

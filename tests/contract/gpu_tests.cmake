@@ -8,3 +8,8 @@ foreach(name cuda hip)
     add_dependencies(test-contract-backend_gpu assay_${name})
   endif()
 endforeach()
+# What the contract cannot ask of every backend: faults on demand, each vendor's habits, and the boards' readers.
+assay_add_test(NAME contract.gpu_source LABELS contract SOURCES gpu_faults_test.cpp gpu_habits_test.cpp
+  LIBRARIES assay_sim_runtime)
+assay_add_test(NAME contract.gpu_boards LABELS contract SOURCES gpu_boards_test.cpp gpu_amd_board_test.cpp
+  LIBRARIES assay_sim_runtime assay::nvml assay::amd_board)

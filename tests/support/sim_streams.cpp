@@ -205,6 +205,7 @@ SimStatus SimWorld::launch(const void* entry, std::uint32_t, std::uint32_t, void
       sticky_ = std::exchange(kernel_fault_, 0);
       return;
     }
+    if (!settings.runs_kernels) return;
     const host::Executor executor(host::ExecutorOptions{.wave = 1, .threads = 1, .block = 0});
     std::string failure;
     if (!executor.run(*found, params.data(), &failure)) sticky_ = 719;

@@ -30,6 +30,7 @@ struct SimSettings {
   bool memory_info_works = true;   // HIP over an older kernel driver answers 1
   bool board_reads = true;         // the board's readings of memory
   bool peers = true;
+  bool runs_kernels = true;        // false: launches are taken and do nothing
   bool has_uuid = true;
   float elapsed_offset_ms = 0;  // added to every elapsed time
   int version = 0;              // of the runtime; 0: the vendor's default, -1: answers 0
