@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <unistd.h>
-#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -72,11 +72,11 @@ TEST(JsonParse, DepthIsBoundedWithoutStack) {
 TEST(JsonParse, ManyMembersTakeLinearTime) {
   std::string text = "{";
   for (int i = 0; i < 200'000; ++i) text += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":0";
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of the processor: a busy machine changes nothing
   const auto value = parse(text + "}", "x");
   ASSERT_TRUE(value);
   EXPECT_EQ(value->size(), 200'000U);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));  // quadratic: minutes
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 20.0);  // quadratic: minutes
 }
 
 TEST(JsonParse, WhatIsNotJsonIsRefused) {
