@@ -33,7 +33,10 @@ inline assay_status check_owner(const char* call, std::uint32_t owner) {
               owner);
 }
 
-// Everything submitted to the device's streams before the call.
+// Waits for everything submitted to the device's streams before the call.
 void drain_device(DeviceState& device);
+
+// After something was waited for: pools give back what lies beyond their release threshold.
+void settle_pools(DeviceState& device);
 
 }  // namespace assay::host

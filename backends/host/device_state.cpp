@@ -38,6 +38,12 @@ void end_event(assay_event* event) {
   runtime().events.give(event);
 }
 
+void end_pool(assay_pool* pool) {
+  pool->tag.store(Tag::dead, std::memory_order_relaxed);
+  pool->pool.reset();
+  runtime().pools.give(pool);
+}
+
 void end_physical(assay_physical* physical) {
   physical->tag.store(Tag::dead, std::memory_order_relaxed);
   physical->device->memory.drop(std::move(physical->extent));

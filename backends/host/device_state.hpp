@@ -19,6 +19,7 @@ struct Children {
   std::mutex mutex;
   std::set<assay_stream*> streams;
   std::set<assay_event*> events;
+  std::set<assay_pool*> pools;
   std::set<assay_physical*> physicals;
 };
 

@@ -20,6 +20,11 @@ void drain_device(DeviceState& device) {
   runtime().scheduler.drain(lanes);
 }
 
+void settle_pools(DeviceState& device) {
+  const std::lock_guard lock(device.children.mutex);
+  for (const assay_pool* pool : device.children.pools) pool->pool->after_waiting();
+}
+
 assay_status device_open(int32_t ordinal, const assay_option* options, size_t count, assay_device** out) noexcept {
   return guarded([&]() -> assay_status {
     if (out == nullptr) return is_null("device_open", "the result");
@@ -54,11 +59,13 @@ assay_status device_close(assay_device* device) noexcept {
       const std::lock_guard lock(state.children.mutex);
       left.streams.swap(state.children.streams);
       left.events.swap(state.children.events);
+      left.pools.swap(state.children.pools);
       left.physicals.swap(state.children.physicals);
     }
     for (assay_stream* stream : left.streams) end_stream(stream);
     for (assay_event* event : left.events) end_event(event);
     for (assay_physical* physical : left.physicals) end_physical(physical);
+    for (assay_pool* pool : left.pools) end_pool(pool);
     // A stream of the other device may still be copying from or to this one's memory.
     runtime().scheduler.drain_all(Scheduler::Ordering::after_work);
     device->state.reset();
@@ -92,9 +99,9 @@ assay_status device_capability(assay_device* device, int32_t capability, int32_t
     switch (capability) {
       case ASSAY_CAPABILITY_VMM:
       case ASSAY_CAPABILITY_PEER:
+      case ASSAY_CAPABILITY_POOL:
         *supported = 1;
         return ASSAY_OK;
-      case ASSAY_CAPABILITY_POOL:
       case ASSAY_CAPABILITY_GRAPH:
         *supported = 0;
         return ASSAY_OK;
@@ -108,6 +115,7 @@ assay_status device_synchronize(assay_device* device) noexcept {
   return guarded([&]() -> assay_status {
     if (!live(device)) return not_live("device_synchronize", "device");
     drain_device(*device->state);
+    settle_pools(*device->state);
     return device->state->check();
   });
 }

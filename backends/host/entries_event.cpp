@@ -82,6 +82,7 @@ assay_status event_synchronize(assay_event* event) noexcept {
   return guarded([&]() -> assay_status {
     if (!live(event)) return not_live("event_synchronize", "event");
     if (const PointRef point = event->snapshot()) runtime().scheduler.wait(point);
+    settle_pools(*event->device);
     return event->device->check();
   });
 }

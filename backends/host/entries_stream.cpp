@@ -57,6 +57,7 @@ assay_status stream_synchronize(assay_stream* stream) noexcept {
   return guarded([&]() -> assay_status {
     if (!live(stream)) return not_live("stream_synchronize", "stream");
     runtime().scheduler.drain({stream->lane.get()});
+    settle_pools(*stream->device);
     return stream->device->check();
   });
 }

@@ -14,12 +14,13 @@
 #include "backends/host/device_state.hpp"
 #include "backends/host/lane.hpp"
 #include "backends/host/memory.hpp"
+#include "backends/host/pool.hpp"
 
 namespace assay::host {
 
 // The first member of every handle. Handles are never returned to the heap but reused, so that reading the tag of a
 // destroyed one is defined.
-enum class Tag : std::uint32_t { dead = 0, device = 0xA55A0001, stream, event, physical };
+enum class Tag : std::uint32_t { dead = 0, device = 0xA55A0001, stream, event, pool, physical };
 
 }  // namespace assay::host
 
@@ -47,6 +48,12 @@ struct assay_event {
   }
 };
 
+struct assay_pool {
+  std::atomic<assay::host::Tag> tag{assay::host::Tag::dead};
+  assay::host::DeviceState* device = nullptr;
+  std::unique_ptr<assay::host::Pool> pool;
+};
+
 struct assay_physical {
   std::atomic<assay::host::Tag> tag{assay::host::Tag::dead};
   assay::host::DeviceState* device = nullptr;
@@ -63,6 +70,8 @@ template <>
 inline constexpr Tag kTagOf<assay_stream> = Tag::stream;
 template <>
 inline constexpr Tag kTagOf<assay_event> = Tag::event;
+template <>
+inline constexpr Tag kTagOf<assay_pool> = Tag::pool;
 template <>
 inline constexpr Tag kTagOf<assay_physical> = Tag::physical;
 
@@ -102,6 +111,7 @@ struct Runtime {
   Slab<assay_device> devices;
   Slab<assay_stream> streams;
   Slab<assay_event> events;
+  Slab<assay_pool> pools;
   Slab<assay_physical> physicals;
 };
 [[nodiscard]] Runtime& runtime();
@@ -110,6 +120,7 @@ struct Runtime {
 // the caller's.
 void end_stream(assay_stream* stream);
 void end_event(assay_event* event);
+void end_pool(assay_pool* pool);
 void end_physical(assay_physical* physical);
 
 }  // namespace assay::host

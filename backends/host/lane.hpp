@@ -34,10 +34,13 @@ class Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
+  // Never used twice; fixed once the lane is open.
+  [[nodiscard]] std::uint64_t id() const { return id_; }
+
  private:
   friend class Scheduler;
   std::deque<std::unique_ptr<Task>> queue_;
-  std::uint64_t id_ = 0;  // never used twice
+  std::uint64_t id_ = 0;
   std::uint64_t submitted_ = 0;
   std::uint64_t completed_ = 0;
   bool closing_ = false;

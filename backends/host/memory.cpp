@@ -65,7 +65,7 @@ bool Memory::touches(const void* address) const {
   return covers(address, 1);
 }
 
-assay_status Memory::allocate(std::size_t bytes, std::uint32_t owner, void** out) {
+assay_status Memory::allocate(std::size_t bytes, std::uint32_t owner, void** out, Kind kind) {
   const std::size_t whole = bytes > kMostBytes ? kMostBytes : whole_pages(bytes);
   const auto charged = static_cast<std::int64_t>(whole);
   if (const auto status = ledger_.charge(charged, owner); status != ASSAY_OK) return status;
@@ -77,7 +77,7 @@ assay_status Memory::allocate(std::size_t bytes, std::uint32_t owner, void** out
   }
   try {
     const std::lock_guard lock(mutex_);
-    blocks_.emplace(reinterpret_cast<Address>(memory), Block{whole, owner});
+    blocks_.emplace(reinterpret_cast<Address>(memory), Block{whole, owner, kind});
   } catch (...) {
     ::munmap(memory, whole);
     ledger_.refund(charged, owner);
@@ -92,10 +92,10 @@ bool Memory::is_block(const void* pointer) const {
   return blocks_.count(reinterpret_cast<Address>(pointer)) != 0;
 }
 
-assay_status Memory::release(void* pointer) {
+assay_status Memory::release(void* pointer, Kind kind) {
   const std::lock_guard lock(mutex_);
   const auto found = blocks_.find(reinterpret_cast<Address>(pointer));
-  if (found == blocks_.end())
+  if (found == blocks_.end() || found->second.kind != kind)
     return fail(ASSAY_INVALID_VALUE, "free: %p is not the start of a live allocation of this device; free each once",
                 pointer);
   const Block block = found->second;

@@ -57,9 +57,11 @@ class Memory {
   // Whether any of it is.
   [[nodiscard]] bool touches(const void* address) const;
 
-  assay_status allocate(std::size_t bytes, std::uint32_t owner, void** out);
+  // Blocks of a pool are memory like others, but only the pool releases them.
+  enum class Kind { plain, pooled };
+  assay_status allocate(std::size_t bytes, std::uint32_t owner, void** out, Kind kind = Kind::plain);
   [[nodiscard]] bool is_block(const void* pointer) const;
-  assay_status release(void* pointer);
+  assay_status release(void* pointer, Kind kind = Kind::plain);
 
   // Host memory for copies: charged to nobody.
   assay_status allocate_host(std::size_t bytes, void** out);
@@ -77,6 +79,7 @@ class Memory {
   struct Block {
     std::size_t bytes;
     std::uint32_t owner;
+    Kind kind;
   };
   struct Mapping {
     std::size_t bytes;

@@ -142,7 +142,9 @@ class StreamRace : public ::testing::TestWithParam<std::string> {
   static int reports(const std::string& name) {
     int found = 0;
     for (int i = 0; i < kRepetitions; ++i) {
-      const auto end = support::run_scenario("ScenarioOfStreams.Run", name, std::chrono::seconds(60));
+      // Its default of a second of sleep at the end of a process would make this test minutes long.
+      const auto end = support::run_scenario("ScenarioOfStreams.Run", name, std::chrono::seconds(60),
+                                             {"TSAN_OPTIONS=atexit_sleep_ms=0 symbolize=0"});
       EXPECT_FALSE(end.timed_out) << name;
       const bool reported = end.output.find("WARNING: ThreadSanitizer: data race") != std::string::npos;
       if (!reported) {
