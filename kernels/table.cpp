@@ -2,9 +2,18 @@
 // The explicit list of kernels, the same for nvcc, hipcc and CPU compilers.
 #include "kernels/table.hpp"
 
-#include "kernels/common/number.hpp"
+#include "kernels/argmax/body.hpp"
+#include "kernels/attention/body.hpp"
+#include "kernels/common/storage.hpp"
 #include "kernels/copy/body.hpp"
+#include "kernels/embedding/body.hpp"
+#include "kernels/gemm/body.hpp"
+#include "kernels/kv_append/body.hpp"
+#include "kernels/residual_add/body.hpp"
 #include "kernels/rmsnorm/body.hpp"
+#include "kernels/rope/body.hpp"
+#include "kernels/softmax/body.hpp"
+#include "kernels/swiglu/body.hpp"
 #include "kernels/triad/body.hpp"
 
 namespace assay::kernels {
@@ -27,6 +36,11 @@ KernelEntry row() {
           kernel_entry<Kernel>()};
 }
 
+template <class T>
+using PrefillKernel = AttentionKernel<T, false>;
+template <class T>
+using DecodeKernel = AttentionKernel<T, true>;
+
 }  // namespace
 
 #define ASSAY_EACH_DTYPE(kernel) row<kernel<float>>(), row<kernel<f16>>(), row<kernel<bf16>>()
@@ -35,7 +49,17 @@ KernelTable kernel_table() {
   static const KernelEntry entries[] = {
       ASSAY_EACH_DTYPE(CopyKernel),
       ASSAY_EACH_DTYPE(TriadKernel),
+      ASSAY_EACH_DTYPE(EmbeddingKernel),
       ASSAY_EACH_DTYPE(RmsNormKernel),
+      ASSAY_EACH_DTYPE(GemmKernel),
+      ASSAY_EACH_DTYPE(RopeKernel),
+      ASSAY_EACH_DTYPE(KvAppendKernel),
+      ASSAY_EACH_DTYPE(PrefillKernel),
+      ASSAY_EACH_DTYPE(DecodeKernel),
+      ASSAY_EACH_DTYPE(SoftmaxKernel),
+      ASSAY_EACH_DTYPE(SwigluKernel),
+      ASSAY_EACH_DTYPE(ResidualAddKernel),
+      ASSAY_EACH_DTYPE(ArgmaxKernel),
   };
   return {entries, sizeof(entries) / sizeof(entries[0])};
 }

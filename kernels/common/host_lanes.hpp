@@ -146,6 +146,16 @@ ASSAY_DEVICE void store_f32(void* to, const Lanes<N>& x) {
   __builtin_memcpy(to, &x, sizeof(x));
 }
 
+// N floats at any address, as shared memory with padded rows needs.
+template <int N>
+ASSAY_DEVICE Lanes<N> load_unaligned(const float* from) {
+  return load_f32<N>(from);
+}
+template <int N>
+ASSAY_DEVICE void store_unaligned(float* to, const Lanes<N>& x) {
+  store_f32<N>(to, x);
+}
+
 // 16-bit loads and stores, in integer arithmetic without branches so that they stay in vector registers.
 template <int N>
 ASSAY_DEVICE typename LaneTypes<N>::U load_halves(const void* from) {

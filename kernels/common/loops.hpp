@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/common/number.hpp"
+#include "kernels/common/storage.hpp"
 #include "kernels/common/vendor.hpp"
 
 namespace assay::kernels {
@@ -20,6 +20,15 @@ ASSAY_BOTH constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) {
 }
 ASSAY_BOTH constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
+}
+
+// Division of counts and positions, which fit 31 bits (only products of them need more): GPUs have no 64-bit division, and
+// the subroutine that stands in for it costs registers.
+ASSAY_BOTH constexpr std::int64_t quotient(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b));
+}
+ASSAY_BOTH constexpr std::int64_t remainder(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint32_t>(a) % static_cast<std::uint32_t>(b));
 }
 
 // Whether rows that start at `pointer` and are `width` elements apart can be read kLanes elements at a time.

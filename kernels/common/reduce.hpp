@@ -46,25 +46,23 @@ ASSAY_DEVICE float block_max(const Block& block, float value) {
   return block_reduce(block, value, [](float a, float b) { return b > a ? b : a; });
 }
 
-// The key and index of the largest value; the lowest index wins a tie. The key orders as the float does, as an unsigned
-// integer, so that both travel in one 64-bit shuffle.
-ASSAY_DEVICE std::uint64_t ranked(float value, std::uint32_t index) {
-  // + 0.0f makes -0 and +0 equal; NaN ranks lowest, so it never wins over a number.
-  std::uint32_t key = 0;
-  if (value == value) {
-    const float canonical = value + 0.0f;
-    std::uint32_t bits;
-    __builtin_memcpy(&bits, &canonical, sizeof(bits));
-    key = (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
-  }
-  return (static_cast<std::uint64_t>(key) << 32) | static_cast<std::uint32_t>(~index);
-}
-ASSAY_DEVICE std::uint32_t ranked_index(std::uint64_t rank) {
-  return ~static_cast<std::uint32_t>(rank);
-}
 template <class Block>
-ASSAY_DEVICE std::uint64_t block_largest(const Block& block, std::uint64_t rank) {
-  return block_reduce(block, rank, [](std::uint64_t a, std::uint64_t b) { return b > a ? b : a; });
+ASSAY_DEVICE std::int64_t block_min(const Block& block, std::int64_t value) {
+  return block_reduce(block, value, [](std::int64_t a, std::int64_t b) { return b < a ? b : a; });
+}
+
+// The sum over one wave, right in its lane 0. Reached by every thread of the wave.
+template <class Block>
+ASSAY_DEVICE float wave_sum(const Block& block, float value) {
+  const std::uint32_t wave = block.wave();
+  const std::uint32_t lane = block.thread() % wave;
+  const std::uint32_t left = block.threads() - (block.thread() - lane);
+  const std::uint32_t lanes = left < wave ? left : wave;
+  for (std::uint32_t mask = 1; mask < wave; mask *= 2) {
+    const float other = block.shuffle_xor(value, mask);
+    if ((lane ^ mask) < lanes) value += other;
+  }
+  return value;
 }
 
 }  // namespace ASSAY_ISA

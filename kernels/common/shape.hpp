@@ -31,7 +31,7 @@ inline LaunchShape shape_of_elements(std::int64_t n, std::uint32_t element_bytes
   if (n <= 0) return {};
   const std::uint32_t block = block_threads(target);
   const std::uint64_t multiprocessors = target.multiprocessors > 0 ? target.multiprocessors : 1;
-  const bool serial = target.max_threads == 1;
+  const bool serial = target.wave == 1;
   const std::uint64_t elements_a_block = serial ? 4096 : std::uint64_t{block} * (16 / element_bytes);
   const std::uint64_t most = serial ? multiprocessors : multiprocessors * 32;
   const std::uint64_t wanted = (static_cast<std::uint64_t>(n) + elements_a_block - 1) / elements_a_block;

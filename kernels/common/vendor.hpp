@@ -17,6 +17,8 @@
 #define ASSAY_DEVICE __device__ __forceinline__
 #define ASSAY_BOTH __host__ __device__ inline
 #define ASSAY_UNROLL _Pragma("unroll")
+#define ASSAY_ROLLED _Pragma("unroll 1")
+#define ASSAY_STEPS _Pragma("unroll 4")
 #else
 #define ASSAY_GPU 0
 #if defined(__F16C__)
@@ -24,10 +26,13 @@
 #endif
 #define ASSAY_DEVICE inline __attribute__((always_inline))
 #define ASSAY_BOTH inline
+#define ASSAY_STEPS
 #if defined(__clang__)
 #define ASSAY_UNROLL _Pragma("clang loop unroll(full)")
+#define ASSAY_ROLLED _Pragma("clang loop unroll(disable)")
 #else
 #define ASSAY_UNROLL _Pragma("GCC unroll 16")
+#define ASSAY_ROLLED _Pragma("GCC unroll 1")
 #endif
 #endif
 
@@ -44,6 +49,9 @@ inline namespace ASSAY_ISA {
 
 // Threads a block at most, on every GPU: what the registers of the largest kernel are budgeted for.
 inline constexpr std::uint32_t kMaxBlock = 256;
+
+// Below every number.
+inline constexpr float kLowest = -__builtin_huge_valf();
 
 #if ASSAY_GPU
 
@@ -241,6 +249,19 @@ ASSAY_DEVICE Lanes<N> load_f32(const void* from) {
   ASSAY_UNROLL
   for (int i = 0; i < N; ++i) r.v[i] = bits_float(pack.v[i]);
   return r;
+}
+// N floats at any address, as shared memory with padded rows needs.
+template <int N>
+ASSAY_DEVICE Lanes<N> load_unaligned(const float* from) {
+  Lanes<N> r;
+  ASSAY_UNROLL
+  for (int i = 0; i < N; ++i) r.v[i] = from[i];
+  return r;
+}
+template <int N>
+ASSAY_DEVICE void store_unaligned(float* to, const Lanes<N>& x) {
+  ASSAY_UNROLL
+  for (int i = 0; i < N; ++i) to[i] = x.v[i];
 }
 template <int N>
 ASSAY_DEVICE Lanes<N> load_f16(const void* from) {
