@@ -47,18 +47,10 @@ using DecodeKernel = AttentionKernel<T, true>;
 
 KernelTable kernel_table() {
   static const KernelEntry entries[] = {
-      ASSAY_EACH_DTYPE(CopyKernel),
-      ASSAY_EACH_DTYPE(TriadKernel),
-      ASSAY_EACH_DTYPE(EmbeddingKernel),
-      ASSAY_EACH_DTYPE(RmsNormKernel),
-      ASSAY_EACH_DTYPE(GemmKernel),
-      ASSAY_EACH_DTYPE(RopeKernel),
-      ASSAY_EACH_DTYPE(KvAppendKernel),
-      ASSAY_EACH_DTYPE(PrefillKernel),
-      ASSAY_EACH_DTYPE(DecodeKernel),
-      ASSAY_EACH_DTYPE(SoftmaxKernel),
-      ASSAY_EACH_DTYPE(SwigluKernel),
-      ASSAY_EACH_DTYPE(ResidualAddKernel),
+      ASSAY_EACH_DTYPE(CopyKernel),     ASSAY_EACH_DTYPE(TriadKernel),   ASSAY_EACH_DTYPE(EmbeddingKernel),
+      ASSAY_EACH_DTYPE(RmsNormKernel),  ASSAY_EACH_DTYPE(GemmKernel),    ASSAY_EACH_DTYPE(RopeKernel),
+      ASSAY_EACH_DTYPE(KvAppendKernel), ASSAY_EACH_DTYPE(PrefillKernel), ASSAY_EACH_DTYPE(DecodeKernel),
+      ASSAY_EACH_DTYPE(SoftmaxKernel),  ASSAY_EACH_DTYPE(SwigluKernel),  ASSAY_EACH_DTYPE(ResidualAddKernel),
       ASSAY_EACH_DTYPE(ArgmaxKernel),
   };
   return {entries, sizeof(entries) / sizeof(entries[0])};

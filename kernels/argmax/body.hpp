@@ -2,11 +2,11 @@
 // Argmax over each row; the lowest index wins a tie, a NaN never wins, and a row of NaN gives 0. One block a row.
 #pragma once
 
+#include "kernels/argmax/params.hpp"
+#include "kernels/argmax/version.hpp"
 #include "kernels/common/loops.hpp"
 #include "kernels/common/reduce.hpp"
 #include "kernels/common/shape.hpp"
-#include "kernels/argmax/params.hpp"
-#include "kernels/argmax/version.hpp"
 
 namespace assay::kernels {
 inline namespace ASSAY_ISA {
@@ -28,8 +28,8 @@ struct ArgmaxKernel {
     for (std::int64_t row = block.block(); row < p.rows; row += block.blocks()) {
       const T* x = static_cast<const T*>(p.x) + row * p.width;
       const float peak = block_max(block, thread_max<T>(block, p.width, fits, kLowest, [&](auto lanes, std::int64_t i) {
-        return load<decltype(lanes)::value>(x + i);
-      }));
+                                     return load<decltype(lanes)::value>(x + i);
+                                   }));
       std::int64_t index = p.width;
       for (std::int64_t i = block.thread(); i < p.width; i += block.threads()) {
         if (get(x + i) == peak) {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "kernels/common/model.hpp"
 #include "kernels/argmax/params.hpp"
+#include "kernels/common/model.hpp"
 
 namespace assay::kernels {
 

@@ -49,7 +49,7 @@ struct AttentionKernel {
   static constexpr SourceVersion kVersion = kAttentionVersion;
 
   static LaunchShape shape(const Params& p, const Target& target) {
-    if (p.q_heads <= 0 || p.kv_heads <= 0 || p.head_dim <= 0) return {};
+    if (p.batch <= 0 || p.q_tokens <= 0 || p.kv_heads <= 0 || p.q_heads < p.kv_heads || p.head_dim <= 0) return {};
     const AttentionTile tile = attention_tile<kDecode>(p, target.wave == 1);
     LaunchShape shape = shape_of_rows(tiles(p, tile), target);
     shape.shared_bytes = static_cast<std::uint32_t>(tile.floats()) * 4;
@@ -66,21 +66,21 @@ struct AttentionKernel {
   // Where this block works, and its parts of shared memory.
   struct Work {
     AttentionTile tile;
-    std::int64_t group;      // query heads a key-value head
+    std::int64_t group;  // query heads a key-value head
     std::int64_t sequence;
     std::int64_t kv_head;
     std::int64_t first_row;
-    std::int32_t rows;       // of the tile that exist
-    float* q;                // [tile.rows][stride]
-    float* y;                // [tile.rows][stride], the unscaled output
-    float* cache;            // [tile.keys][stride], keys, then values
-    float* scores;           // [tile.rows][score_stride]
-    float* peak;             // [tile.rows], largest score so far
-    float* total;            // [tile.rows], sum of exp(score - peak)
-    float* shrink;           // [tile.rows], exp(old peak - new peak)
-    std::int32_t* first;     // [tile.rows], first position the row sees
-    std::int32_t* last;      // [tile.rows], its own position
-    std::int32_t* head;      // [tile.rows], index of its query head among those of the sequence, token by token
+    std::int32_t rows;    // of the tile that exist
+    float* q;             // [tile.rows][stride]
+    float* y;             // [tile.rows][stride], the unscaled output
+    float* cache;         // [tile.keys][stride], keys, then values
+    float* scores;        // [tile.rows][score_stride]
+    float* peak;          // [tile.rows], largest score so far
+    float* total;         // [tile.rows], sum of exp(score - peak)
+    float* shrink;        // [tile.rows], exp(old peak - new peak)
+    std::int32_t* first;  // [tile.rows], first position the row sees
+    std::int32_t* last;   // [tile.rows], its own position
+    std::int32_t* head;   // [tile.rows], index of its query head among those of the sequence, token by token
   };
 
   ASSAY_BOTH static std::int64_t tiles(const Params& p, const AttentionTile& tile) {
@@ -304,8 +304,7 @@ struct AttentionKernel {
          at += static_cast<std::int32_t>(block.threads())) {
       const std::int32_t row = at / dim;
       const std::int32_t d = at % dim;
-      put(static_cast<T*>(p.y) + query_offset(p, w, row) + d,
-          w.y[row * w.tile.stride + d] / w.total[row]);
+      put(static_cast<T*>(p.y) + query_offset(p, w, row) + d, w.y[row * w.tile.stride + d] / w.total[row]);
     }
   }
 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of attention: q read, y written, each cache slot that some query sees read once; 4 head_dim and softmax's 5 a query and key seen.
+// Cost of attention: q read, y written, each cache slot that some query sees read once; 4 head_dim and softmax's 5 a
+// query and key seen.
 #pragma once
 
 #include <cstdint>
 
-#include "kernels/common/model.hpp"
 #include "kernels/attention/params.hpp"
+#include "kernels/common/model.hpp"
 
 namespace assay::kernels {
 

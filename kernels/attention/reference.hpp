@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/common/reference.hpp"
 #include "kernels/attention/params.hpp"
+#include "kernels/common/reference.hpp"
 
 namespace assay::kernels {
 inline namespace ASSAY_ISA {

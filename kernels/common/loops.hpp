@@ -22,8 +22,8 @@ ASSAY_BOTH constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-// Division of counts and positions, which fit 31 bits (only products of them need more): GPUs have no 64-bit division, and
-// the subroutine that stands in for it costs registers.
+// Division of counts and positions, which fit 31 bits (only products of them need more): GPUs have no 64-bit division,
+// and the subroutine that stands in for it costs registers.
 ASSAY_BOTH constexpr std::int64_t quotient(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b));
 }

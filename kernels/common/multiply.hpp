@@ -16,8 +16,8 @@ struct Piece {
   Lanes<N> at[static_cast<std::size_t>(kRows)][static_cast<std::size_t>(kColumns)];
 };
 
-// sums.at[i][j] += a(i, k) * b(j, k) over k of [first, last), N of them a step. a and b take the lane count, the row and k,
-// and return Lanes<N>. last - first is a multiple of N.
+// sums.at[i][j] += a(i, k) * b(j, k) over k of [first, last), N of them a step. a and b take the lane count, the row
+// and k, and return Lanes<N>. last - first is a multiple of N.
 template <int kRows, int kColumns, int N, class LoadA, class LoadB>
 ASSAY_DEVICE void multiply(Piece<kRows, kColumns, N>& sums, std::int64_t first, std::int64_t last, const LoadA& a,
                            const LoadB& b) {

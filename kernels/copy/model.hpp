@@ -9,6 +9,8 @@
 
 namespace assay::kernels {
 
-inline Cost cost(const CopyParams& p, std::int64_t element_bytes) { return {2 * p.n * element_bytes, 0}; }
+inline Cost cost(const CopyParams& p, std::int64_t element_bytes) {
+  return {2 * p.n * element_bytes, 0};
+}
 
 }  // namespace assay::kernels

@@ -28,9 +28,8 @@ struct EmbeddingKernel {
     for (std::int64_t token = block.block(); token < p.tokens; token += block.blocks()) {
       const T* from = table + static_cast<std::int64_t>(p.ids[token]) * p.width;
       T* to = static_cast<T*>(p.y) + token * p.width;
-      for_lanes<T>(block, 0, p.width, fits, [&](auto lanes, std::int64_t i) {
-        copy_bits<decltype(lanes)::value>(to + i, from + i);
-      });
+      for_lanes<T>(block, 0, p.width, fits,
+                   [&](auto lanes, std::int64_t i) { copy_bits<decltype(lanes)::value>(to + i, from + i); });
     }
   }
 };

@@ -9,6 +9,8 @@
 
 namespace assay::kernels {
 
-inline Cost cost(const ResidualAddParams& p, std::int64_t element_bytes) { return {3 * p.n * element_bytes, p.n}; }
+inline Cost cost(const ResidualAddParams& p, std::int64_t element_bytes) {
+  return {3 * p.n * element_bytes, p.n};
+}
 
 }  // namespace assay::kernels

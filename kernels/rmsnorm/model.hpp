@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of RMSNorm: rows read and written, the weight read once. An element: square and add, scale twice; a row: mean, epsilon, root, reciprocal.
+// Cost of RMSNorm: rows read and written, the weight read once. An element: square and add, scale twice; a row: mean,
+// epsilon, root, reciprocal.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RoPE in place: elements i and i + head_dim / 2 of each head turn by position * theta^(-2 i / head_dim). One block a token.
+// RoPE in place: elements i and i + head_dim / 2 of each head turn by position * theta^(-2 i / head_dim). One block a
+// token.
 #pragma once
 
 #include "kernels/common/loops.hpp"
@@ -25,10 +26,9 @@ ASSAY_DEVICE Rotation rotation(std::int32_t position, float turns) {
   const auto rest = static_cast<std::int32_t>(fraction - (quadrant << 30));
   const float x = static_cast<float>(rest) * (6.28318531f * 0x1p-32f);
   const float s = x * x;
-  const float sine =
-      x + x * s * (-1.0f / 6.0f + s * (1.0f / 120.0f + s * (-1.0f / 5040.0f + s * (1.0f / 362880.0f))));
-  const float cosine = 1.0f + s * (-0.5f + s * (1.0f / 24.0f + s * (-1.0f / 720.0f +
-                                                                    s * (1.0f / 40320.0f + s * (-1.0f / 3628800.0f)))));
+  const float sine = x + x * s * (-1.0f / 6.0f + s * (1.0f / 120.0f + s * (-1.0f / 5040.0f + s * (1.0f / 362880.0f))));
+  const float cosine =
+      1.0f + s * (-0.5f + s * (1.0f / 24.0f + s * (-1.0f / 720.0f + s * (1.0f / 40320.0f + s * (-1.0f / 3628800.0f)))));
   const float c = (quadrant & 1u) != 0 ? sine : cosine;
   const float d = (quadrant & 1u) != 0 ? cosine : sine;
   return {((quadrant + 1u) & 2u) != 0 ? -c : c, (quadrant & 2u) != 0 ? -d : d};
@@ -55,7 +55,7 @@ struct RopeKernel {
         const float exponent = static_cast<float>(2 * i) / static_cast<float>(p.head_dim);
         const Rotation turn = rotation(position, 0.159154943f / pow_float(p.theta, exponent));
         ASSAY_ROLLED  // unrolled, it spills on sm_90
-        for (std::int64_t head = 0; head < p.heads; ++head) {
+            for (std::int64_t head = 0; head < p.heads; ++head) {
           T* low = x + head * p.head_dim + i;
           T* high = low + half;
           const float a = get(low);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of RoPE: x read and written, a 4-byte position a token. A pair: 4 multiplications, 2 additions; a pair of a token: power, division, product, sine, cosine.
+// Cost of RoPE: x read and written, a 4-byte position a token. A pair: 4 multiplications, 2 additions; a pair of a
+// token: power, division, product, sine, cosine.
 #pragma once
 
 #include <cstdint>

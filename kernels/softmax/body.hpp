@@ -25,18 +25,18 @@ struct SoftmaxKernel {
   template <class Block>
   ASSAY_DEVICE static void run(const Block& block, const Params& p) {
     const std::int64_t width = p.width;
-    const bool fits = rows_fit<Block>(static_cast<const T*>(p.x), width) &&
-                      rows_fit<Block>(static_cast<const T*>(p.y), width);
+    const bool fits =
+        rows_fit<Block>(static_cast<const T*>(p.x), width) && rows_fit<Block>(static_cast<const T*>(p.y), width);
     for (std::int64_t row = block.block(); row < p.rows; row += block.blocks()) {
       const T* x = static_cast<const T*>(p.x) + row * width;
       T* y = static_cast<T*>(p.y) + row * width;
       const float peak = block_max(block, thread_max<T>(block, width, fits, kLowest, [&](auto lanes, std::int64_t i) {
-        return load<decltype(lanes)::value>(x + i);
-      }));
+                                     return load<decltype(lanes)::value>(x + i);
+                                   }));
       const float sum = block_sum(block, thread_sum<T>(block, width, fits, [&](auto lanes, std::int64_t i) {
-        constexpr int kN = decltype(lanes)::value;
-        return exp_lanes(load<kN>(x + i) - spread<kN>(peak));
-      }));
+                                    constexpr int kN = decltype(lanes)::value;
+                                    return exp_lanes(load<kN>(x + i) - spread<kN>(peak));
+                                  }));
       const float scale = 1.0f / sum;
       for_lanes<T>(block, 0, width, fits, [&](auto lanes, std::int64_t i) {
         constexpr int kN = decltype(lanes)::value;

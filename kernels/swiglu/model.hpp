@@ -9,6 +9,8 @@
 
 namespace assay::kernels {
 
-inline Cost cost(const SwigluParams& p, std::int64_t element_bytes) { return {3 * p.n * element_bytes, 6 * p.n}; }
+inline Cost cost(const SwigluParams& p, std::int64_t element_bytes) {
+  return {3 * p.n * element_bytes, 6 * p.n};
+}
 
 }  // namespace assay::kernels

@@ -9,6 +9,8 @@
 
 namespace assay::kernels {
 
-inline Cost cost(const TriadParams& p, std::int64_t element_bytes) { return {3 * p.n * element_bytes, 2 * p.n}; }
+inline Cost cost(const TriadParams& p, std::int64_t element_bytes) {
+  return {3 * p.n * element_bytes, 2 * p.n};
+}
 
 }  // namespace assay::kernels

@@ -23,7 +23,7 @@ inline constexpr std::byte kPoison{0xff};
 
 struct Verdict {
   bool correct = false;
-  double error = 0;      // largest, as kernels/common/tolerance.hpp measures it; infinite for a NaN or an unwritten element
+  double error = 0;  // largest, as kernels/common/tolerance.hpp measures it; infinite for a NaN or an unwritten element
   double tolerance = 0;  // 0: every element must be exactly right
   std::string message;   // the first wrong element, when not correct
 };

@@ -23,9 +23,7 @@ class Random {
     return z ^ (z >> 31);
   }
   // Uniform in [low, high).
-  float real(float low, float high) {
-    return low + (high - low) * (static_cast<float>(next() >> 40) * 0x1p-24f);
-  }
+  float real(float low, float high) { return low + (high - low) * (static_cast<float>(next() >> 40) * 0x1p-24f); }
   // Uniform in [0, bound).
   std::int32_t index(std::int64_t bound) {
     return static_cast<std::int32_t>(next() % static_cast<std::uint64_t>(bound));

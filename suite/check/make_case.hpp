@@ -2,13 +2,16 @@
 // Builds a case from a kernel's inputs and its reference.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "kernels/common/reference.hpp"
 #include "kernels/common/storage.hpp"
 #include "kernels/common/tolerance.hpp"
 #include "suite/check/case.hpp"
@@ -47,8 +50,7 @@ Verdict judge(const std::vector<Buffer>& buffers, const std::vector<Bytes>& afte
   if (exactness == Exactness::rounded) {
     for (std::size_t i = 0; i < reference.value.size(); ++i) {
       const double rounded = stored<T>(static_cast<double>(naive.value[i]));
-      naive_error =
-          std::fmax(naive_error, kernels::scaled_error<T>(rounded, reference.value[i], reference.scale[i]));
+      naive_error = std::fmax(naive_error, kernels::scaled_error<T>(rounded, reference.value[i], reference.scale[i]));
     }
     verdict.tolerance = kernels::tolerance<T>(naive_error, reference.length);
   }
@@ -57,10 +59,9 @@ Verdict judge(const std::vector<Buffer>& buffers, const std::vector<Bytes>& afte
     if (!buffers[b].written) continue;
     for (std::size_t i = 0; i < after[b].size() / sizeof(Out); ++i, ++at) {
       const double result = element<Out>(after[b].data() + i * sizeof(Out));
-      const double error =
-          exactness == Exactness::exact
-              ? (result == reference.value[at] ? 0 : HUGE_VAL)
-              : kernels::scaled_error<T>(result, reference.value[at], reference.scale[at]);
+      const double error = exactness == Exactness::exact
+                               ? (result == reference.value[at] ? 0 : HUGE_VAL)
+                               : kernels::scaled_error<T>(result, reference.value[at], reference.scale[at]);
       if (error > verdict.tolerance && verdict.message.empty()) {
         const Bytes poison(sizeof(Out), kPoison);
         const bool untouched = std::memcmp(after[b].data() + i * sizeof(Out), poison.data(), sizeof(Out)) == 0;

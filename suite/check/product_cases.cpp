@@ -29,8 +29,18 @@ Case gemm_case(std::int64_t m, std::int64_t n, std::int64_t depth, bool bias, bo
 k::AttentionParams attention_shape(std::int64_t batch, std::int64_t q_tokens, std::int64_t q_heads,
                                    std::int64_t kv_heads, std::int64_t head_dim, std::int64_t capacity,
                                    std::int64_t start, std::int64_t window) {
-  return {nullptr,  nullptr,  nullptr,  nullptr, batch,  q_tokens,
-          q_heads,  kv_heads, head_dim, capacity, start, window,
+  return {nullptr,
+          nullptr,
+          nullptr,
+          nullptr,
+          batch,
+          q_tokens,
+          q_heads,
+          kv_heads,
+          head_dim,
+          capacity,
+          start,
+          window,
           1.0f / std::sqrt(static_cast<float>(head_dim))};
 }
 
@@ -58,7 +68,7 @@ Case attention_case(const std::string& kernel, const k::AttentionParams& shape, 
 template <class T>
 std::vector<Case> gemm_cases(Depth depth, Random& random) {
   std::vector<Case> cases;
-  cases.push_back(gemm_case<T>(3, 5, 37, true, true, random));   // few rows
+  cases.push_back(gemm_case<T>(3, 5, 37, true, true, random));      // few rows
   cases.push_back(gemm_case<T>(13, 67, 21, false, false, random));  // tiles, none of them full
   if (depth == Depth::full) {
     cases.push_back(gemm_case<T>(0, 5, 3, false, false, random));
@@ -83,8 +93,9 @@ std::vector<Case> attention_cases(const std::string& kernel, Depth depth, Random
       shapes.push_back(attention_shape(1, 1, 1, 1, 1, 1, 0, 0));
       shapes.push_back(attention_shape(1, 1, 9, 3, 64, 300, 290, 0));
       shapes.push_back(attention_shape(1, 1, 3, 1, 5, 7133, 7132, 0));
-      shapes.push_back(attention_shape(1, 1, 40, 2, 16, 13, 29, 13));  // a ring that has gone round, heads over two tiles
-      shapes.push_back(attention_shape(1, 1, 2, 2, 257, 80, 70, 0));   // a head of more than half the shared memory
+      shapes.push_back(
+          attention_shape(1, 1, 40, 2, 16, 13, 29, 13));  // a ring that has gone round, heads over two tiles
+      shapes.push_back(attention_shape(1, 1, 2, 2, 257, 80, 70, 0));  // a head of more than half the shared memory
     }
   } else {
     shapes = {attention_shape(2, 7, 6, 3, 10, 60, 40, 0), attention_shape(1, 9, 3, 1, 12, 64, 5, 4)};

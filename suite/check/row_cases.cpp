@@ -70,9 +70,7 @@ std::vector<Case> row_cases(const std::string& kernel, Depth depth, Random& rand
     if (kernel == "rmsnorm") {
       cases.push_back(make_case<T, T, k::RmsNormParams>(
           kernel, shape, {drawn<T>(random, n), drawn<T>(random, s.width, 0.5f, 1.5f), output<T>(n)},
-          [s](const std::vector<void*>& a) {
-            return k::RmsNormParams{a[0], a[1], a[2], s.rows, s.width, 1e-5f};
-          },
+          [s](const std::vector<void*>& a) { return k::RmsNormParams{a[0], a[1], a[2], s.rows, s.width, 1e-5f}; },
           {&k::rmsnorm_reference<T, double>, &k::rmsnorm_reference<T, float>}, Exactness::rounded));
     } else if (kernel == "softmax") {
       cases.push_back(make_case<T, T, k::SoftmaxParams>(
