@@ -6,6 +6,6 @@
 
 namespace assay::kernels {
 
-inline constexpr SourceVersion kArgmaxVersion{1, 0};
+inline constexpr SourceVersion kArgmaxVersion{1, 0x589b687e7774e5d9};
 
 }  // namespace assay::kernels

@@ -66,11 +66,12 @@ struct AttentionKernel {
   // Where this block works, and its parts of shared memory.
   struct Work {
     AttentionTile tile;
-    std::int64_t group;  // query heads a key-value head
-    std::int64_t sequence;
-    std::int64_t kv_head;
-    std::int64_t first_row;
+    std::int32_t group;  // query heads a key-value head
+    std::int32_t sequence;
+    std::int32_t kv_head;
+    std::int32_t first_row;
     std::int32_t rows;    // of the tile that exist
+    std::int32_t dim;     // head_dim
     float* q;             // [tile.rows][stride]
     float* y;             // [tile.rows][stride], the unscaled output
     float* cache;         // [tile.keys][stride], keys, then values
@@ -91,7 +92,7 @@ struct AttentionKernel {
   }
   // Offset in q and y of element 0 of a row of the tile.
   ASSAY_DEVICE static std::int64_t query_offset(const Params& p, const Work& w, std::int32_t row) {
-    return (w.sequence * p.q_tokens * p.q_heads + w.head[row]) * p.head_dim;
+    return (std::int64_t{w.sequence} * p.q_tokens * p.q_heads + w.head[row]) * p.head_dim;
   }
 
   template <class Block>
@@ -99,13 +100,15 @@ struct AttentionKernel {
                                     std::int64_t index) {
     Work w;
     w.tile = tile;
-    w.group = quotient(p.q_heads, p.kv_heads);
+    w.tile.stride = per_thread(tile.stride);
+    w.dim = per_thread(static_cast<std::int32_t>(p.head_dim));
+    w.group = static_cast<std::int32_t>(quotient(p.q_heads, p.kv_heads));
     const std::int64_t all_rows = p.q_tokens * w.group;
     const std::int64_t row_tiles = quotient(all_rows + tile.rows - 1, tile.rows);
-    w.first_row = remainder(index, row_tiles) * tile.rows;
+    w.first_row = static_cast<std::int32_t>(remainder(index, row_tiles)) * tile.rows;
     const std::int64_t outer = quotient(index, row_tiles);
-    w.kv_head = remainder(outer, p.kv_heads);
-    w.sequence = quotient(outer, p.kv_heads);
+    w.kv_head = static_cast<std::int32_t>(remainder(outer, p.kv_heads));
+    w.sequence = static_cast<std::int32_t>(quotient(outer, p.kv_heads));
     w.rows = static_cast<std::int32_t>(smaller(tile.rows, all_rows - w.first_row));
     w.q = block.template shared<float>();
     w.y = w.q + tile.rows * tile.stride;
@@ -120,9 +123,10 @@ struct AttentionKernel {
     place_rows(block, p, w);
     block.sync();
     load_queries(block, p, w);
-    const std::int64_t last_position = p.start + quotient(w.first_row + w.rows - 1, w.group);
-    for (std::int64_t k = first_seen(p, p.start + quotient(w.first_row, w.group)); k <= last_position; k += tile.keys) {
-      const auto keys = static_cast<std::int32_t>(smaller(tile.keys, last_position - k + 1));
+    const auto last_position = static_cast<std::int32_t>(p.start + quotient(w.first_row + w.rows - 1, w.group));
+    auto k = static_cast<std::int32_t>(first_seen(p, p.start + quotient(w.first_row, w.group)));
+    for (; k <= last_position; k += tile.keys) {
+      const std::int32_t keys = static_cast<std::int32_t>(smaller(tile.keys, last_position - k + 1));
       stage(block, p, w, static_cast<const T*>(p.cache_k), k, keys);
       block.sync();
       score(block, p, w, k, keys);
@@ -132,7 +136,7 @@ struct AttentionKernel {
       block.sync();
       exponentiate(block, w, keys);
       block.sync();
-      accumulate(block, p, w, keys);
+      accumulate(block, w, keys);
       block.sync();
     }
     finish(block, p, w);
@@ -140,21 +144,21 @@ struct AttentionKernel {
 
   // Copies one row of storage into shared memory as floats, a part a call, zero up to the stride on one thread.
   template <class Block>
-  ASSAY_DEVICE static void stage_part(const T* from, float* to, std::int64_t dim, std::int64_t d, bool fits) {
+  ASSAY_DEVICE static void stage_part(const T* from, float* to, std::int32_t dim, std::int32_t d, bool fits) {
     constexpr int kN = Block::template kLanes<T>;
     if (fits && d + kN <= dim) {
       store_unaligned<kN>(to + d, load<kN>(from + d));
     } else {
-      const std::int64_t end = Block::kSerial ? d + kN : smaller(d + kN, dim);
-      for (std::int64_t i = d; i < end; ++i) to[i] = i < dim ? get(from + i) : 0.0f;
+      const std::int32_t end = Block::kSerial || d + kN < dim ? d + kN : dim;
+      for (std::int32_t i = d; i < end; ++i) to[i] = i < dim ? get(from + i) : 0.0f;
     }
   }
 
   // Parts of kLanes elements that cover a row, its padding included.
   template <class Block>
-  ASSAY_DEVICE static std::int32_t parts_of(const Params& p, const Work& w) {
+  ASSAY_DEVICE static std::int32_t parts_of(const Work& w) {
     constexpr int kN = Block::template kLanes<T>;
-    return static_cast<std::int32_t>(quotient((Block::kSerial ? w.tile.stride : p.head_dim) + kN - 1, kN));
+    return ((Block::kSerial ? w.tile.stride : w.dim) + kN - 1) / kN;
   }
 
   template <class Block>
@@ -179,37 +183,37 @@ struct AttentionKernel {
     const bool fits = rows_fit<Block>(q, p.head_dim);
     const auto thread = static_cast<std::int32_t>(block.thread());
     const auto threads = static_cast<std::int32_t>(block.threads());
-    const std::int32_t parts = parts_of<Block>(p, w);
+    const std::int32_t parts = parts_of<Block>(w);
     for (std::int32_t at = thread; at < w.rows * parts; at += threads) {
       const std::int32_t row = at / parts;
-      stage_part<Block>(q + query_offset(p, w, row), w.q + row * w.tile.stride, p.head_dim,
-                        std::int64_t{at % parts} * kN, fits);
+      stage_part<Block>(q + query_offset(p, w, row), w.q + row * w.tile.stride, w.dim, at % parts * kN, fits);
     }
     for (std::int32_t at = thread; at < w.rows * w.tile.stride; at += threads) w.y[at] = 0.0f;
   }
 
   // Brings positions [k, k + keys) of one cache into w.cache. They span at most `capacity` slots.
   template <class Block>
-  ASSAY_DEVICE static void stage(const Block& block, const Params& p, const Work& w, const T* cache, std::int64_t k,
+  ASSAY_DEVICE static void stage(const Block& block, const Params& p, const Work& w, const T* cache, std::int32_t k,
                                  std::int32_t keys) {
     constexpr int kN = Block::template kLanes<T>;
-    const T* from = cache + (w.sequence * p.capacity * p.kv_heads + w.kv_head) * p.head_dim;
+    const T* from = cache + (std::int64_t{w.sequence} * p.capacity * p.kv_heads + w.kv_head) * p.head_dim;
     const bool fits = rows_fit<Block>(cache, p.head_dim);
-    const std::int64_t first_slot = remainder(k, p.capacity);
-    const std::int32_t parts = parts_of<Block>(p, w);
+    const auto capacity = static_cast<std::int32_t>(p.capacity);
+    const auto first_slot = static_cast<std::int32_t>(remainder(k, capacity));
+    const std::int32_t parts = parts_of<Block>(w);
     for (auto at = static_cast<std::int32_t>(block.thread()); at < keys * parts;
          at += static_cast<std::int32_t>(block.threads())) {
       const std::int32_t key = at / parts;
-      std::int64_t slot = first_slot + key;
-      while (slot >= p.capacity) slot -= p.capacity;
-      stage_part<Block>(from + slot * p.kv_heads * p.head_dim, w.cache + key * w.tile.stride, p.head_dim,
-                        std::int64_t{at % parts} * kN, fits);
+      std::int32_t slot = first_slot + key;
+      while (slot >= capacity) slot -= capacity;
+      stage_part<Block>(from + slot * p.kv_heads * p.head_dim, w.cache + key * w.tile.stride, w.dim, at % parts * kN,
+                        fits);
     }
   }
 
   // scores[row][key] = scale * q[row] . k[key], or minus infinity where the row does not see the key.
   template <class Block>
-  ASSAY_DEVICE static void score(const Block& block, const Params& p, const Work& w, std::int64_t k,
+  ASSAY_DEVICE static void score(const Block& block, const Params& p, const Work& w, std::int32_t k,
                                  std::int32_t keys) {
     constexpr int kN = Block::kSerial ? Block::template kLanes<float> : 1;
     constexpr std::int32_t kRows = Block::kSerial ? 4 : 2;
@@ -223,7 +227,7 @@ struct AttentionKernel {
       Piece<kRows, kColumns, kN> sums;
       clear(sums);
       multiply(
-          sums, 0, Block::kSerial ? w.tile.stride : p.head_dim,
+          sums, 0, Block::kSerial ? w.tile.stride : w.dim,
           [&](int i, std::int64_t d) {
             return load_unaligned<kN>(w.q + smaller(row + i, w.rows - 1) * w.tile.stride + d);
           },
@@ -234,7 +238,7 @@ struct AttentionKernel {
         const std::int32_t first = w.first[row + i];
         const std::int32_t last = w.last[row + i];
         for (std::int32_t j = 0; j < kColumns && key + j < keys; ++j) {
-          const auto position = static_cast<std::int32_t>(k) + key + j;
+          const auto position = k + key + j;
           const bool seen = first <= position && position <= last;
           w.scores[(row + i) * w.tile.score_stride + key + j] = seen ? lane_sum(sums.at[i][j]) * p.scale : kLowest;
         }
@@ -248,7 +252,8 @@ struct AttentionKernel {
          row += static_cast<std::int32_t>(block.threads())) {
       const float* scores = w.scores + row * w.tile.score_stride;
       float peak = w.peak[row];
-      for (std::int32_t key = 0; key < keys; ++key) peak = scores[key] > peak ? scores[key] : peak;
+      ASSAY_ROLLED  // here and below: unrolled, uniform addresses spill scalar registers on gfx90a
+          for (std::int32_t key = 0; key < keys; ++key) peak = scores[key] > peak ? scores[key] : peak;
       // A row that has seen no key yet keeps an output and a total of 0; any factor does.
       w.shrink[row] = peak == kLowest ? 1.0f : exp_float(w.peak[row] - peak);
       w.peak[row] = peak;
@@ -267,10 +272,10 @@ struct AttentionKernel {
 
   // y = y * shrink + weights . values, several rows and, on one thread, several elements at a time.
   template <class Block>
-  ASSAY_DEVICE static void accumulate(const Block& block, const Params& p, const Work& w, std::int32_t keys) {
+  ASSAY_DEVICE static void accumulate(const Block& block, const Work& w, std::int32_t keys) {
     constexpr int kN = Block::kSerial ? Block::template kLanes<float> : 1;
     constexpr std::int32_t kRows = 4;
-    const auto across = static_cast<std::int32_t>(Block::kSerial ? w.tile.stride / kN : p.head_dim);
+    const std::int32_t across = Block::kSerial ? w.tile.stride / kN : w.dim;
     const std::int32_t pieces = (w.rows + kRows - 1) / kRows * across;
     const auto thread = static_cast<std::int32_t>(block.thread());
     const auto threads = static_cast<std::int32_t>(block.threads());
@@ -292,6 +297,7 @@ struct AttentionKernel {
     }
     for (std::int32_t row = thread; row < w.rows; row += threads) {
       float sum = 0.0f;
+      ASSAY_ROLLED
       for (std::int32_t key = 0; key < keys; ++key) sum += w.scores[row * w.tile.score_stride + key];
       w.total[row] = w.total[row] * w.shrink[row] + sum;
     }
@@ -299,7 +305,7 @@ struct AttentionKernel {
 
   template <class Block>
   ASSAY_DEVICE static void finish(const Block& block, const Params& p, const Work& w) {
-    const auto dim = static_cast<std::int32_t>(p.head_dim);
+    const std::int32_t dim = w.dim;
     for (auto at = static_cast<std::int32_t>(block.thread()); at < w.rows * dim;
          at += static_cast<std::int32_t>(block.threads())) {
       const std::int32_t row = at / dim;

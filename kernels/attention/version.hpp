@@ -6,6 +6,6 @@
 
 namespace assay::kernels {
 
-inline constexpr SourceVersion kAttentionVersion{1, 0};
+inline constexpr SourceVersion kAttentionVersion{1, 0x24a0ce9882ce909a};
 
 }  // namespace assay::kernels

@@ -238,6 +238,9 @@ ASSAY_DEVICE void store_f16(void* to, const Lanes<N>& x) {
   store_f16_by_integers<N>(to, x);
 }
 
+ASSAY_DEVICE std::int32_t per_thread(std::int32_t value) {
+  return value;
+}
 ASSAY_DEVICE float rsqrt_float(float x) {
   return 1.0f / __builtin_sqrtf(x);
 }

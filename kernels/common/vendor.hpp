@@ -90,6 +90,15 @@ ASSAY_DEVICE float pow_float(float base, float exponent) {
   return powf(base, exponent);
 }
 
+// The same value, kept in a register of each thread. AMD holds what a block's threads have in common in scalar
+// registers, of which there are about a hundred; a kernel with many common values spills them.
+ASSAY_DEVICE std::int32_t per_thread(std::int32_t value) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  asm volatile("" : "+v"(value));
+#endif
+  return value;
+}
+
 // One block of a GPU. sync() is reached by every thread of the block or by none.
 struct GpuBlock {
   static constexpr bool kSerial = false;

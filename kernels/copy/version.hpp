@@ -6,6 +6,6 @@
 
 namespace assay::kernels {
 
-inline constexpr SourceVersion kCopyVersion{1, 0};
+inline constexpr SourceVersion kCopyVersion{1, 0x959559618b1659d3};
 
 }  // namespace assay::kernels

@@ -6,6 +6,6 @@
 
 namespace assay::kernels {
 
-inline constexpr SourceVersion kEmbeddingVersion{1, 0};
+inline constexpr SourceVersion kEmbeddingVersion{1, 0x9febebb1adb1a34};
 
 }  // namespace assay::kernels

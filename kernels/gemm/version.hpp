@@ -6,6 +6,6 @@
 
 namespace assay::kernels {
 
-inline constexpr SourceVersion kGemmVersion{1, 0};
+inline constexpr SourceVersion kGemmVersion{1, 0xf57123e373c0fa4};
 
 }  // namespace assay::kernels

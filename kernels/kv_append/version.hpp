@@ -6,6 +6,6 @@
 
 namespace assay::kernels {
 
-inline constexpr SourceVersion kKvAppendVersion{1, 0};
+inline constexpr SourceVersion kKvAppendVersion{1, 0x7affb4bc160797e1};
 
 }  // namespace assay::kernels

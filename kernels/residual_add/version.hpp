@@ -6,6 +6,6 @@
 
 namespace assay::kernels {
 
-inline constexpr SourceVersion kResidualAddVersion{1, 0};
+inline constexpr SourceVersion kResidualAddVersion{1, 0xf36da097fb600bb7};
 
 }  // namespace assay::kernels

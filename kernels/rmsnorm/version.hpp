@@ -6,6 +6,6 @@
 
 namespace assay::kernels {
 
-inline constexpr SourceVersion kRmsNormVersion{1, 0};
+inline constexpr SourceVersion kRmsNormVersion{1, 0x3371b0daf27413cd};
 
 }  // namespace assay::kernels

@@ -6,6 +6,6 @@
 
 namespace assay::kernels {
 
-inline constexpr SourceVersion kRopeVersion{1, 0};
+inline constexpr SourceVersion kRopeVersion{1, 0xd06433ed20a51bd1};
 
 }  // namespace assay::kernels

@@ -6,6 +6,6 @@
 
 namespace assay::kernels {
 
-inline constexpr SourceVersion kSoftmaxVersion{1, 0};
+inline constexpr SourceVersion kSoftmaxVersion{1, 0x38faf9321d00d815};
 
 }  // namespace assay::kernels

@@ -6,6 +6,6 @@
 
 namespace assay::kernels {
 
-inline constexpr SourceVersion kSwigluVersion{1, 0};
+inline constexpr SourceVersion kSwigluVersion{1, 0x3501dbfb3b860d62};
 
 }  // namespace assay::kernels

@@ -6,6 +6,6 @@
 
 namespace assay::kernels {
 
-inline constexpr SourceVersion kTriadVersion{1, 0};
+inline constexpr SourceVersion kTriadVersion{1, 0xbfb1e0b9495b2180};
 
 }  // namespace assay::kernels

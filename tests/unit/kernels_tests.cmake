@@ -3,3 +3,4 @@
 assay_add_test(NAME unit.kernels_exec LABELS unit SOURCES kernels_exec.cpp LIBRARIES assay::host_exec)
 assay_add_test(NAME unit.kernels_correct LABELS unit TIMEOUT 300 SOURCES kernels_correct.cpp
   LIBRARIES assay::host_exec assay::check)
+assay_add_test(NAME unit.kernels_version LABELS unit SOURCES kernels_version.cpp LIBRARIES assay::kernels)
