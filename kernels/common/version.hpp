@@ -12,9 +12,8 @@ struct SourceVersion {
   std::uint64_t hash;
 };
 
-// Of the headers every kernel is made with (vendor, host_lanes, host_block, storage, loops, multiply,
-// reduce, shape). A kernel's
-// published version is its own plus this one.
+// Of the headers every kernel is made with: vendor, host_lanes, host_block, storage, loops, multiply, reduce, shape.
+// A kernel's published version is its own plus this one.
 inline constexpr SourceVersion kCommonVersion{1, 0x42c36af788906142};
 
 }  // namespace assay::kernels
