@@ -148,7 +148,6 @@ void emit_identity(const DeviceFacts& facts, assay_field_sink sink, void* contex
   out.text_or_unknown("firmware", microcode(), "/proc/cpuinfo", "/proc/cpuinfo shows no microcode");
   write_libc(out);
   out.integer("vmm_granularity_bytes", static_cast<std::int64_t>(Memory::kGranularity), "build");
-  write_load(out);
 }
 
 void emit_sensors(const DeviceFacts& facts, assay_field_sink sink, void* context) {

@@ -33,6 +33,7 @@ enum class Scope : std::uint8_t {
 enum class Origin : std::uint8_t {
   build,    // the module, from describe(): known without a device
   board,    // the module, from device_identity()
+  sensor,   // the module, from device_sensors(): read at the time of the identity
   program,  // the program, from the system or from the other fields
   plan      // the program, from what it was asked to run
 };
@@ -166,9 +167,9 @@ inline constexpr auto kFieldRules = [] {
       rule("module_path", info, kAll, program, "text"),
 
       // What marks or refuses a run.
-      rule("throttle_reasons", validity, kGpu, board, "text: none, or why clocks are held down now"),
-      rule("other_processes", validity, kGpu, board, "other processes with memory on the board"),
-      rule("other_load", validity, kCpu, board, "one-minute load average in thousandths"),
+      rule("throttle_reasons", validity, kGpu, sensor, "text: none, or why clocks are held down now"),
+      rule("other_processes", validity, kGpu, sensor, "other processes with memory on the board"),
+      rule("other_load", validity, kCpu, sensor, "one-minute load average in thousandths"),
 
       // What the plan chose.
       rule("allocator_policy", thing, kAll, plan, "text: caching, expandable, native...", Scope::memory_only),

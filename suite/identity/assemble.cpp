@@ -51,6 +51,7 @@ std::string_view missing_reason(Origin origin) {
   switch (origin) {
     case Origin::build:
     case Origin::board:
+    case Origin::sensor:
       return "the module does not state it";
     case Origin::program:
       return "the program did not read it";

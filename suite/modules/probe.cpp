@@ -2,9 +2,11 @@
 // Both sides of a probe: the parent that starts and judges the child, and what the child does.
 #include "suite/modules/probe.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "backends/device/device.hpp"
+#include "results-schema/types/identity_fields.hpp"
 #include "suite/modules/probe_lines.hpp"
 #include "suite/process/child.hpp"
 
@@ -56,6 +58,18 @@ std::vector<std::string> child_words(const std::string& program, const ProbeRequ
   return words;
 }
 
+// Throttling and company are readings of the moment: they stand in the identity as they were when it was taken.
+void add_validity_readings(const device::Device& opened, std::vector<IdentityField>& fields) {
+  const auto sensors = opened.sensors();
+  if (!sensors) return;  // then the identity says that they are not stated
+  for (const auto& sensor : *sensors) {
+    const auto* rule = find_rule(sensor.key);
+    if (rule == nullptr || rule->origin != Origin::sensor) continue;
+    if (std::none_of(fields.begin(), fields.end(), [&](const auto& field) { return field.key == sensor.key; }))
+      fields.push_back(sensor);
+  }
+}
+
 DeviceProbe open_and_ask(const device::Module& module, std::int32_t ordinal, const Options& options) {
   DeviceProbe result;
   result.ordinal = ordinal;
@@ -65,10 +79,12 @@ DeviceProbe open_and_ask(const device::Module& module, std::int32_t ordinal, con
     return result;
   }
   auto fields = opened->identity();
-  if (!fields)
+  if (!fields) {
     result.problem = fields.error();
-  else
-    result.fields = std::move(*fields);
+    return result;
+  }
+  result.fields = std::move(*fields);
+  add_validity_readings(*opened, result.fields);
   return result;
 }
 

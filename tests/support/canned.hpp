@@ -54,6 +54,10 @@ inline std::vector<IdentityField> stated(const std::string& situation) {
     return {};
   }
   fields->insert(fields->end(), more->begin(), more->end());
+  const auto sensors = opened->sensors();
+  for (const auto& sensor : sensors ? *sensors : std::vector<IdentityField>{})
+    if (const auto* rule = find_rule(sensor.key); rule != nullptr && rule->origin == Origin::sensor)
+      fields->push_back(sensor);
   return *fields;
 }
 

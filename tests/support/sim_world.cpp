@@ -258,7 +258,7 @@ class SimBoard final : public gpu::Board {
   }
   void sensors(const gpu::FieldWriter& out) override {
     out.integer("clock_khz", 1000000, "simulated board");
-    out.boolean("throttled", false, "simulated board");
+    out.text("throttle_reasons", "none", "simulated board");
   }
   gpu::Reading used_bytes() override { return reading(); }
   gpu::Reading process_bytes() override { return reading(); }

@@ -42,6 +42,7 @@ TEST(HostIdentity, EveryThingIsKnownAndNothingIsRefused) {
     }
   for (const auto& finding : identity.findings) EXPECT_FALSE(finding.refuses) << finding.text;
   EXPECT_EQ(identity::text_value(identity, "platform"), "cpu");
+  EXPECT_TRUE(identity::integer_value(identity, "other_load"));
   EXPECT_THAT(identity::text_value(identity, "uuid").value_or(""), testing::StartsWith("host:"));
   EXPECT_EQ(identity::text_value(identity, "runtime_sha256").value_or("").size(), 64U);
   EXPECT_THAT(identity::text_value(identity, "fp_flags").value_or(""), HasSubstr("contract"));

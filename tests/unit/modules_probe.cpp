@@ -129,6 +129,17 @@ TEST(Identify, JoinsModuleSystemAndHashes) {
   EXPECT_THAT(identity->find("runtime_sha256")->reason, HasSubstr("/opt/assay/libassay-cuda.so"));
 }
 
+TEST(Identify, SensorsThatMarkAreReadAndTheOthersAreNoIdentity) {
+  ::setenv("ASSAY_CANNED", "h100-throttled", 1);
+  const auto identity = identify({"canned:0", "canned", canned::module_path(), 0, {}}, {}, child_prober(program()));
+  ASSERT_TRUE(identity) << identity.error().text;
+  EXPECT_EQ(identity::text_value(*identity, "throttle_reasons"), "thermal");
+  EXPECT_EQ(identity::integer_value(*identity, "other_processes"), 2);
+  EXPECT_EQ(identity->find("temperature_celsius"), nullptr);
+  EXPECT_EQ(identity->findings.size(), 2U);
+  for (const auto& finding : identity->findings) EXPECT_FALSE(finding.refuses) << finding.text;
+}
+
 TEST(Identify, AMissingOrdinalIsNoDevice) {
   ::setenv("ASSAY_CANNED", "h100", 1);
   const auto identity = identify({"canned:3", "canned", canned::module_path(), 3, {}}, {}, child_prober(program()));

@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "results-schema/types/identity_fields.hpp"
 #include "tests/contract/parts/fixture.hpp"
 
 namespace assay::contract {
@@ -13,7 +14,8 @@ namespace assay::contract {
 inline void expect_sane_fields(const std::vector<IdentityField>& fields) {
   std::set<std::string> keys;
   for (const auto& field : fields) {
-    EXPECT_FALSE(field.key.empty());
+    EXPECT_TRUE(find_rule(field.key) != nullptr || find_sensor(field.key) != nullptr)
+        << field.key << " is no key of the registry";
     EXPECT_TRUE(keys.insert(field.key).second) << field.key << " is stated twice";
     if (field.state == FieldState::value) {
       EXPECT_FALSE(field.source.empty()) << field.key << " does not say where it was read";
