@@ -2,22 +2,25 @@
 // The sticky failure of a device, the module's one state, and the ends of handles.
 #include "backends/host/device_state.hpp"
 
+#include <cstdio>
+
 #include "backends/host/handles.hpp"
 #include "backends/host/status.hpp"
 
 namespace assay::host {
 
-void DeviceState::set_fault(const std::string& sentence) {
+void DeviceState::set_fault(const char* sentence) noexcept {
   const std::lock_guard lock(fault_mutex_);
-  if (fault_.empty()) fault_ = sentence.empty() ? "a kernel faulted" : sentence;
+  if (fault_[0] == '\0')
+    std::snprintf(fault_, sizeof fault_, "%s", sentence[0] != '\0' ? sentence : "a kernel faulted");
   faulted_.store(true, std::memory_order_relaxed);
 }
 
 assay_status DeviceState::check() const {
   if (!faulted()) return ASSAY_OK;
   const std::lock_guard lock(fault_mutex_);
-  return fail(ASSAY_KERNEL_FAULT, "host device %d cannot be used any more in this process: %.800s; start a new one",
-              facts.ordinal, fault_.c_str());
+  return fail(ASSAY_KERNEL_FAULT, "host device %d cannot be used any more in this process: %s; start a new one",
+              facts.ordinal, fault_);
 }
 
 Runtime& runtime() {

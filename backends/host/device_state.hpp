@@ -5,7 +5,6 @@
 #include <atomic>
 #include <mutex>
 #include <set>
-#include <string>
 
 #include "backends/abi/assay_backend.h"
 #include "backends/host/exec/executor.hpp"
@@ -29,7 +28,7 @@ class DeviceState {
       : facts(device_facts), executor(device_facts.executor), memory(device_facts.ordinal, device_facts.memory_bytes) {}
 
   // A kernel faulted: from here on the device answers KERNEL_FAULT. The first sentence stays.
-  void set_fault(const std::string& sentence);
+  void set_fault(const char* sentence) noexcept;
   // OK, or KERNEL_FAULT with the sentence set for the calling thread.
   assay_status check() const;
   [[nodiscard]] bool faulted() const { return faulted_.load(std::memory_order_relaxed); }
@@ -42,7 +41,7 @@ class DeviceState {
  private:
   std::atomic<bool> faulted_{false};
   mutable std::mutex fault_mutex_;
-  std::string fault_;
+  char fault_[512] = "";  // a plain array: work may fail for want of memory
 };
 
 }  // namespace assay::host

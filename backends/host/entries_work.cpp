@@ -2,6 +2,7 @@
 // Work on streams: copies, fills and kernels.
 #include <cstddef>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,18 @@
 namespace assay::host {
 namespace {
 
-// After a fault the work that is still queued does nothing, as on a board.
+// After a fault the work that is still queued does nothing, as on a board. No exception reaches the stream's thread.
 template <class Work>
 void submit(assay_stream& stream, Work&& work) {
   runtime().scheduler.submit(*stream.lane, [device = stream.device, body = std::forward<Work>(work)] {
-    if (!device->faulted()) body();
+    if (device->faulted()) return;
+    try {
+      body();
+    } catch (const std::exception& error) {
+      device->set_fault(error.what());
+    } catch (...) {
+      device->set_fault("work on a stream failed in an unknown way");
+    }
   });
 }
 
@@ -104,7 +112,7 @@ assay_status launch(assay_stream* stream, int32_t kernel, const void* params, si
     const auto* bytes = static_cast<const std::byte*>(params);
     submit(*stream, [device = stream->device, &entry, copied = std::vector<std::byte>(bytes, bytes + params_bytes)] {
       std::string failure;
-      if (!device->executor.run(entry, copied.data(), &failure)) device->set_fault(failure);
+      if (!device->executor.run(entry, copied.data(), &failure)) device->set_fault(failure.c_str());
     });
     return ASSAY_OK;
   });

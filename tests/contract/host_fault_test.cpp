@@ -2,6 +2,8 @@
 // A kernel that really faults on the host: the failure arrives on its stream, sticks to its device and to no other.
 #include <gtest/gtest.h>
 
+#include <new>
+
 #include "backends/host/entries.hpp"
 #include "backends/host/exec/executor.hpp"
 #include "backends/host/exec/isa.hpp"
@@ -10,7 +12,8 @@
 
 namespace assay::host {
 
-// The host's code is linked here with these two kernels instead of its own: one that works, one that faults.
+// The host's code is linked here with these kernels instead of its own: one that works, one that faults, one that
+// throws.
 namespace {
 struct Params {
   std::int32_t grid;
@@ -21,6 +24,7 @@ kernels::LaunchShape shape(const void* params, const kernels::Target&) {
 constexpr kernels::KernelEntry kTable[] = {
     {"works", "f32", "portable", 1, sizeof(Params), shape, nullptr},
     {"faults", "f32", "portable", 1, sizeof(Params), shape, nullptr},
+    {"throws", "f32", "portable", 1, sizeof(Params), shape, nullptr},
 };
 }  // namespace
 
@@ -42,6 +46,7 @@ kernels::Target Executor::target() const {
 }
 bool Executor::run(const kernels::KernelEntry& entry, const void*, std::string* failure) const {
   if (&entry == kTable) return true;
+  if (&entry == kTable + 2) throw std::bad_alloc();
   *failure = "kernel faults: 3 of 32 threads did not reach a barrier";
   return false;
 }
@@ -101,6 +106,20 @@ TEST(HostKernelFault, ArrivesOnTheStreamSticksAndSparesTheOtherDevice) {
   EXPECT_TRUE(sound->identity());
   auto again = device::Device::open(*module, 0);
   EXPECT_TRUE(again);
+}
+
+TEST(HostKernelFault, AnExceptionInTheWorkIsAFaultAndNotTheEndOfTheProcess) {
+  const auto module = device::Module::wrap(&host::host_table());
+  ASSERT_TRUE(module);
+  auto device = device::Device::open(*module, 0);
+  ASSERT_TRUE(device);
+  auto stream = device::Stream::create(*device);
+  ASSERT_TRUE(stream);
+  ASSERT_TRUE(stream->launch(2, host::Params{1}));
+  const auto synchronized = stream->synchronize();
+  ASSERT_FALSE(synchronized);
+  EXPECT_EQ(synchronized.error().code, ErrorCode::fault);
+  EXPECT_NE(synchronized.error().text.find("bad_alloc"), std::string::npos) << synchronized.error().text;
 }
 
 TEST(HostKernelFault, QueuedWorkIsDroppedAndWaitersWake) {

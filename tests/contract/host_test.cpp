@@ -33,6 +33,20 @@ std::ptrdiff_t count_entries(const char* folder) {
   return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
 }
 
+TEST(Host, ExportsItsEntryAndNothingElse) {
+  const char* folder = std::getenv("ASSAY_BIN_DIR");
+  const std::string command =
+      "nm -D --defined-only '" + std::string(folder != nullptr ? folder : "") + "/libassay-host.so'";
+  FILE* pipe = ::popen(command.c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::vector<std::string> names;
+  char line[512];
+  while (std::fgets(line, sizeof line, pipe) != nullptr) names.emplace_back(line);
+  ASSERT_EQ(::pclose(pipe), 0) << "nm (binutils) is needed";
+  ASSERT_EQ(names.size(), 1u) << (names.size() > 1 ? names[1] : "");
+  EXPECT_NE(names[0].find(" T " ASSAY_ENTRY_SYMBOL), std::string::npos) << names[0];
+}
+
 TEST(Host, HasTwoDevices) {
   const auto count = host_module().device_count();
   ASSERT_TRUE(count);
@@ -164,6 +178,100 @@ TEST(Host, ClosingLeavesNoThreadAndNoDescriptor) {
   // A thread that was joined may still be listed for a moment.
   for (int i = 0; i < 200 && count_entries("/proc/self/task") > threads; ++i) ::usleep(5000);
   EXPECT_LE(count_entries("/proc/self/task"), threads);
+}
+
+// A pool of device 0 and what it counts.
+struct PoolRig {
+  explicit PoolRig(const device::Module& module)
+      : table(module.table()), device(open_host(module, {{"memory_bytes", "67108864"}})) {
+    EXPECT_EQ(table.pool_create(device.handle(), &pool), ASSAY_OK) << table.last_error();
+  }
+  ~PoolRig() { EXPECT_EQ(table.pool_destroy(pool), ASSAY_OK) << table.last_error(); }
+  PoolRig(const PoolRig&) = delete;
+  PoolRig& operator=(const PoolRig&) = delete;
+
+  [[nodiscard]] void* take(const device::Stream& stream, std::size_t bytes) const {
+    void* out = nullptr;
+    EXPECT_EQ(table.pool_malloc(pool, bytes, stream.handle(), &out), ASSAY_OK) << table.last_error();
+    return out;
+  }
+  void give(const device::Stream& stream, void* memory) const {
+    EXPECT_EQ(table.pool_free(pool, memory, stream.handle()), ASSAY_OK) << table.last_error();
+  }
+  [[nodiscard]] std::uint64_t reserved() const {
+    std::uint64_t bytes = 0;
+    EXPECT_EQ(table.pool_get(pool, ASSAY_POOL_RESERVED_CURRENT, &bytes), ASSAY_OK);
+    return bytes;
+  }
+
+  const assay_backend& table;
+  device::Device device;
+  assay_pool* pool = nullptr;
+};
+
+TEST(HostPool, GivesBackBeyondItsThresholdWhenSomethingIsWaitedFor) {
+  const auto module = host_module();
+  const PoolRig rig(module);
+  const auto stream = device::Stream::create(rig.device);
+  ASSERT_TRUE(stream);
+  rig.give(*stream, rig.take(*stream, 4 * kMiB));
+  EXPECT_EQ(rig.reserved(), 4 * kMiB);  // nothing was waited for yet
+  ASSERT_TRUE(stream->synchronize());
+  EXPECT_EQ(rig.reserved(), 0u);
+  EXPECT_EQ(read_memory(rig.device).used_bytes, 0);
+  ASSERT_EQ(rig.table.pool_set(rig.pool, ASSAY_POOL_RELEASE_THRESHOLD, 4 * kMiB), ASSAY_OK);
+  rig.give(*stream, rig.take(*stream, 4 * kMiB));
+  ASSERT_TRUE(rig.device.synchronize());
+  EXPECT_EQ(rig.reserved(), 4 * kMiB);
+  EXPECT_EQ(read_memory(rig.device).allocator_bytes, static_cast<std::int64_t>(4 * kMiB));
+}
+
+TEST(HostPool, ReusesABlockInStreamOrderAndAnotherStreamWaitsForIt) {
+  const auto module = host_module();
+  const PoolRig rig(module);
+  const auto first = device::Stream::create(rig.device);
+  const auto second = device::Stream::create(rig.device);
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(second);
+  void* memory = rig.take(*first, 16 * kMiB);
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(first->fill(memory, 1, 16 * kMiB));
+  rig.give(*first, memory);
+  void* again = rig.take(*first, 16 * kMiB - 5);  // the same stream takes it at once
+  EXPECT_EQ(again, memory);
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(first->fill(again, 2, 16 * kMiB));
+  rig.give(*first, again);
+  void* elsewhere = rig.take(*second, 16 * kMiB);  // another one behind the first stream's work
+  EXPECT_EQ(elsewhere, memory);
+  ASSERT_TRUE(second->fill(elsewhere, 3, 16 * kMiB));
+  const auto bytes = download(*second, elsewhere, 16 * kMiB);
+  EXPECT_EQ(bytes.front(), 3);
+  EXPECT_EQ(bytes.back(), 3);
+  rig.give(*second, elsewhere);
+  // Without that kind of reuse, a block whose work may be pending is left alone.
+  ASSERT_EQ(rig.table.pool_set(rig.pool, ASSAY_POOL_REUSE_INTERNAL_DEPENDENCIES, 0), ASSAY_OK);
+  ASSERT_EQ(rig.table.pool_set(rig.pool, ASSAY_POOL_REUSE_OPPORTUNISTIC, 0), ASSAY_OK);
+  void* fresh = rig.take(*first, 16 * kMiB);
+  EXPECT_NE(fresh, memory);
+  rig.give(*first, fresh);
+}
+
+TEST(HostPool, IsEmptiedBeforeItIsOutOfMemoryAndItsBlocksAreItsOwn) {
+  const auto module = host_module();
+  const PoolRig rig(module);
+  const auto stream = device::Stream::create(rig.device);
+  ASSERT_TRUE(stream);
+  ASSERT_EQ(rig.table.pool_set(rig.pool, ASSAY_POOL_RELEASE_THRESHOLD, UINT64_MAX), ASSAY_OK);
+  rig.give(*stream, rig.take(*stream, 40 * kMiB));
+  ASSERT_TRUE(stream->synchronize());
+  void* larger = rig.take(*stream, 60 * kMiB);  // of 64: only when the free block has gone back
+  ASSERT_NE(larger, nullptr);
+  void* none = nullptr;
+  EXPECT_EQ(rig.table.pool_malloc(rig.pool, 60 * kMiB, stream->handle(), &none), ASSAY_OUT_OF_MEMORY);
+  EXPECT_FALSE(rig.device.free(larger));  // free() is not for memory of a pool
+  EXPECT_EQ(rig.table.pool_set(rig.pool, ASSAY_POOL_REUSE_FOLLOW_EVENT, 1), ASSAY_UNSUPPORTED);
+  EXPECT_EQ(rig.table.pool_set(rig.pool, ASSAY_POOL_USED_HIGH, 5), ASSAY_INVALID_VALUE);
+  rig.give(*stream, larger);
+  EXPECT_EQ(rig.table.pool_free(rig.pool, larger, stream->handle()), ASSAY_INVALID_VALUE);  // a second time
 }
 
 // ---- limits of the operating system, each in a child of its own ----
