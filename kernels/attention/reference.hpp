@@ -57,7 +57,7 @@ Expected<Real> attention_reference(const AttentionParams& p) {
         sum += term;
         size += std::fabs(static_cast<double>(term));
       }
-      y.set(row * p.head_dim + d, sum, size * (1 + condition));
+      y.set(row * p.head_dim + d, sum, size * (1 + f32_share<T>() * condition));
     }
   }
   return y;

@@ -15,7 +15,8 @@ inline namespace ASSAY_ISA {
 // What a kernel should have written, element by element in the order of its output.
 //  value: computed in Real arithmetic from the stored inputs.
 //  scale: the magnitude that rounding errors of this element are proportional to: the sum of the absolute values of the
-//         terms it is summed from, times the condition of whatever is applied to the sum.
+//         terms it is summed from. Where an intermediate value is rounded to f32 and its error is amplified on the way,
+//         the amplification (the condition) counts too, weighted by f32_share: only f32 errors pass that way.
 //  length: rounding errors an element can gather, the longest chain of terms.
 template <class Real>
 struct Expected {
@@ -30,6 +31,12 @@ struct Expected {
     scale[static_cast<std::size_t>(at)] = s;
   }
 };
+
+// The unit roundoff of f32 over that of storage T: what an f32 error weighs in units of storage rounding.
+template <class T>
+constexpr double f32_share() {
+  return NumberTraits<float>::kUnitRoundoff / NumberTraits<T>::kUnitRoundoff;
+}
 
 // Element `at` of an array of T, as a number. Every stored value is exact in float.
 template <class T>

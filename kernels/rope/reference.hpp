@@ -24,7 +24,8 @@ Expected<Real> rope_reference(const RopeParams& p) {
       const Real angle = static_cast<Real>(p.positions[t]) * frequency;
       const Real c = std::cos(angle);
       const Real s = std::sin(angle);
-      const double blur = std::fabs(static_cast<double>(angle)) * (1 - std::log(static_cast<double>(frequency)));
+      const double blur =
+          f32_share<T>() * std::fabs(static_cast<double>(angle)) * (1 - std::log(static_cast<double>(frequency)));
       for (std::int64_t h = 0; h < p.heads; ++h) {
         const std::int64_t low = (t * p.heads + h) * p.head_dim + i;
         const Real a = static_cast<Real>(read<T>(p.x, low));

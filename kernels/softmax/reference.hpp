@@ -23,7 +23,7 @@ Expected<Real> softmax_reference(const SoftmaxParams& p) {
     for (std::int64_t i = 0; i < p.width; ++i) {
       const Real distance = peak - static_cast<Real>(read<T>(p.x, row + i));
       const Real value = std::exp(-distance) / sum;
-      y.set(row + i, value, static_cast<double>(value) * (1 + static_cast<double>(distance)));
+      y.set(row + i, value, static_cast<double>(value) * (1 + f32_share<T>() * static_cast<double>(distance)));
     }
   }
   return y;

@@ -68,11 +68,11 @@ struct Source {
 };
 
 std::vector<Source> sources() {
-  std::vector<Source> all = {{"common/version.hpp",
-                              kCommonVersion,
-                              {"common/host_block.hpp", "common/host_lanes.hpp", "common/loops.hpp",
-                               "common/multiply.hpp", "common/reduce.hpp", "common/shape.hpp", "common/storage.hpp",
-                               "common/vendor.hpp"}}};
+  std::vector<Source> all = {
+      {"common/version.hpp",
+       kCommonVersion,
+       {"common/host_block.hpp", "common/host_lanes.hpp", "common/loops.hpp", "common/multiply.hpp",
+        "common/reduce.hpp", "common/shape.hpp", "common/storage.hpp", "common/vendor.hpp"}}};
   const auto add = [&](const std::string& name, SourceVersion version) {
     all.push_back({name + "/version.hpp", version, {name + "/body.hpp"}});
   };

@@ -80,6 +80,8 @@ const KernelBuild& kernel_build() {
   return *std::find_if(builds.begin(), builds.end(), cpu_runs);
 }
 
-std::span<const kernels::KernelEntry> kernel_table() { return kernel_build().table; }
+std::span<const kernels::KernelEntry> kernel_table() {
+  return kernel_build().table;
+}
 
 }  // namespace assay::host
