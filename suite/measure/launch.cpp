@@ -128,7 +128,7 @@ class LaunchRun {
     request.body = [&] { return runner_->run(pass); };
     const auto ns = phase(std::move(request));
     if (!ns) return ns.error();
-    const auto flag = check_outputs(network_->forward_outputs(), forward_digest_);
+    const auto flag = flags_of(network_->forward_outputs(), forward_digest_);
     if (!flag) return flag.error();
     return sampled ? protocol_.sample(name, "ns", static_cast<double>(*ns), *flag) : Result<void>();
   }
@@ -152,7 +152,7 @@ class LaunchRun {
     decode.body = [this] { return decode_all(); };
     const auto rest = phase(std::move(decode));
     if (!rest) return rest.error();
-    const auto flag = check_outputs(network_->generation_outputs(), generation_digest_);
+    const auto flag = flags_of(network_->generation_outputs(), generation_digest_);
     if (!flag) return flag.error();
     if (auto sent = protocol_.sample("time_to_first_token", "ns", static_cast<double>(*first), *flag); !sent)
       return sent;
@@ -189,8 +189,8 @@ class LaunchRun {
     const auto ns = phase(std::move(request));
     if (!ns) return ns.error();
     const bool generated = work_.decode_tokens > 0;
-    const auto flag = generated ? check_outputs(network_->generation_outputs(), generation_digest_)
-                                : check_outputs(network_->forward_outputs(), forward_digest_);
+    const auto flag = generated ? flags_of(network_->generation_outputs(), generation_digest_)
+                                : flags_of(network_->forward_outputs(), forward_digest_);
     if (!flag) return flag.error();
     return protocol_.sample("whole_cycle", "ns", static_cast<double>(*ns), *flag);
   }
@@ -226,7 +226,28 @@ class LaunchRun {
     return protocol_.run(*session_, runner_.get(), request);
   }
 
-  // Every pass over the same inputs must give the same bytes; one that does not is flagged, and its sample kept.
+  // What makes the sample just taken suspect, empty when nothing does. It is kept all the same.
+  Result<std::string> flags_of(const std::vector<Output>& outputs, std::string& first_digest) {
+    auto flags = check_outputs(outputs, first_digest);
+    if (!flags) return flags;
+    const std::string throttled = throttling();
+    if (throttled.empty()) return flags;
+    return *flags + (flags->empty() ? "" : "; ") + throttled;
+  }
+
+  // What slows the board down right after a phase, where the platform says so.
+  [[nodiscard]] std::string throttling() const {
+    const auto sensors = session_->device.sensors();
+    if (!sensors) return {};
+    for (const auto& field : *sensors) {
+      const auto* reasons = std::get_if<std::string>(&field.value);
+      if (field.key != "throttle_reasons" || field.state != FieldState::value || reasons == nullptr) continue;
+      return *reasons == "none" ? std::string() : "throttled: " + *reasons;
+    }
+    return {};
+  }
+
+  // Every pass over the same inputs must give the same bytes.
   Result<std::string> check_outputs(const std::vector<Output>& outputs, std::string& first_digest) {
     std::string bytes;
     for (const auto& output : outputs) {
