@@ -81,8 +81,8 @@ void add_environment(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("environment", "Show the whole identity of one device and what it forbids");
   command->footer(
       "Without a name the only GPU backend that answers is shown; the host never steps in for a GPU.\n"
-      "Each field has a tier: a difference in a thing means that something else was measured, in a change that it was\n"
-      "upgraded; info decides nothing.\n\n"
+      "Each field has a tier: a difference in a thing means that something else was measured,\n"
+      "in a change that it was upgraded; info decides nothing.\n\n"
       "Examples:\n"
       "  assay environment\n"
       "  assay environment --backend host\n"

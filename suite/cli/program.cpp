@@ -87,7 +87,8 @@ Exit parse_and_run(CLI::App& app, Context& context) {
     context.out << version_line() << '\n';
     return Exit::done;
   } catch (const CLI::Success&) {
-    context.out << chosen(app).help();
+    const auto& command = chosen(app);
+    context.out << command.help(command.get_parent() == nullptr ? "" : "assay");
     return Exit::done;
   } catch (const CLI::ParseError& error) {
     return context.fail({ErrorCode::usage, sentence(error, app)});

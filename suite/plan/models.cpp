@@ -42,7 +42,8 @@ Result<model::Model> find_model(const std::string& name) {
     return found;
   }
   std::error_code failure;
-  if (!fs::exists(name, failure))
+  const bool is_path = name.find('/') != std::string::npos || name.ends_with(".json");
+  if (!is_path && !fs::exists(name, failure))
     return Error{
         ErrorCode::usage,
         fmt::format("there is no model \"{}\": it is neither shipped ({}) nor a folder or config.json here", name,
