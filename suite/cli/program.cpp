@@ -129,9 +129,7 @@ void build_app(CLI::App& app, Context& context) {
   add_recover(app, context);
   add_hidden_probe(app, context);
   add_hidden_launch(app, context);
-#ifdef ASSAY_KERNEL_CHECKS
   add_hidden_check(app, context);
-#endif
 }
 
 Exit run_program(Context& context) {

@@ -135,9 +135,6 @@ Exit run_plan(const RunOptions& options, const Context& context) {
   request.resumed = std::move(prepared->earlier);
   request.program = *program;
   request.prober = prober;
-#ifndef ASSAY_KERNEL_CHECKS
-  request.check_kernels = false;
-#endif
   request.on_progress = [&progress](std::string_view text) { progress.show(text); };
   auto outcome = run::execute(request);
   progress.clear();

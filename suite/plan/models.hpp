@@ -17,8 +17,8 @@ Result<std::filesystem::path> models_folder();
 // Names of the shipped models, sorted; empty when the folder is missing.
 std::vector<std::string> shipped_models();
 
-// A name is first looked for among the shipped models, then as a path. Errors: usage for a word that is neither, listing
-// what is shipped; bad_input when the configuration is missing or malformed.
+// A name is first looked for among the shipped models, then as a path. Errors: usage for a word that is neither,
+// listing what is shipped; bad_input when the configuration is missing or malformed.
 Result<model::Model> find_model(const std::string& name);
 
 }  // namespace assay::planning

@@ -44,8 +44,8 @@ TEST_P(Goldens, AsAgreed) {
   EXPECT_EQ(ran.out, text_of(path)) << path;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cli, Goldens, ::testing::ValuesIn(kGoldens), [](const auto& info) {
-  std::string name = info.param.name;
+INSTANTIATE_TEST_SUITE_P(Cli, Goldens, ::testing::ValuesIn(kGoldens), [](const auto& golden) {
+  std::string name = golden.param.name;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
