@@ -364,6 +364,9 @@ TEST(Host, TheLimitOnMappingsIsReportedAsThat) {
 }
 
 TEST(Host, TheLimitOnOpenFilesIsReportedAsThat) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the check of virtual tables opens pipes of its own, and without one calls every object invalid";
+#endif
   expect_scenario("files");
 }
 
