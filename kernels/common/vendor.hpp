@@ -21,7 +21,7 @@
 #define ASSAY_STEPS _Pragma("unroll 4")
 #else
 #define ASSAY_GPU 0
-#if defined(__F16C__)
+#if defined(__F16C__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif
 #define ASSAY_DEVICE inline __attribute__((always_inline))
