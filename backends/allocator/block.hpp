@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "backends/allocator/allocator.hpp"
@@ -23,6 +24,7 @@ using FreeHook = boost::intrusive::set_base_hook<Unchecked>;
 using LiveHook = boost::intrusive::unordered_set_base_hook<Unchecked>;
 
 // A contiguous piece of one segment: live, pending (freed by the caller, waiting for a stream) or inactive (free).
+// In an expandable segment a piece without memory behind its addresses is inactive too, and not `mapped`.
 struct Block : FreeHook, LiveHook {
   std::uintptr_t address = 0;
   std::size_t bytes = 0;
@@ -35,6 +37,7 @@ struct Block : FreeHook, LiveHook {
   std::uint32_t pending_events = 0;
   BlockState state = BlockState::inactive;
   Category category = Category::workspace;
+  bool mapped = true;
   std::vector<assay_stream*> foreign_streams;  // named with record_stream since the allocation
 
   [[nodiscard]] bool split() const { return previous != nullptr || next != nullptr; }
@@ -97,13 +100,16 @@ struct Pool {
   FreeList free;
 };
 
-// One device allocation, covered by its blocks without gap or overlap.
+// One device allocation, or one reserved address range of which parts are mapped (expandable); covered by its blocks
+// without gap or overlap.
 struct Segment : boost::intrusive::list_base_hook<Unchecked> {
   std::uintptr_t address = 0;
   std::size_t bytes = 0;
   assay_stream* stream = nullptr;
   Pool* pool = nullptr;
   Block* first = nullptr;
+  bool expandable = false;
+  std::map<std::uintptr_t, Block*> unmapped;  // of an expandable segment; not in the pool's free list
 };
 
 inline FreeList::Key FreeList::Order::key(const Block& block) {

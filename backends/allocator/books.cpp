@@ -59,7 +59,7 @@ Block* Books::find_live(const void* pointer) {
   return found == live_.end() ? nullptr : &*found;
 }
 
-Block& Books::open_segment(std::uintptr_t address, std::size_t bytes, assay_stream* stream, Pool& pool) {
+Segment& Books::new_segment(std::uintptr_t address, std::size_t bytes, assay_stream* stream, Pool& pool) {
   Segment* segment = nullptr;
   if (spare_segments_.empty()) {
     segment = &segment_store_.emplace_back();
@@ -73,19 +73,26 @@ Block& Books::open_segment(std::uintptr_t address, std::size_t bytes, assay_stre
   segment->stream = stream;
   segment->pool = &pool;
   segment->first = &block;
+  segment->expandable = false;
   segments_.push_back(*segment);
   block.address = address;
   block.bytes = bytes;
   block.requested_bytes = 0;
   block.segment = segment;
   block.state = BlockState::inactive;
+  block.mapped = true;
   block.rank = tie_break_ == TieBreak::creation ? segments_opened_ : 0;
   ++segments_opened_;
   ++pool.segments;
+  return *segment;
+}
+
+Block& Books::open_segment(std::uintptr_t address, std::size_t bytes, assay_stream* stream, Pool& pool) {
+  const Segment& segment = new_segment(address, bytes, stream, pool);
   increase(statistics_.segment, pool.small, 1);
   increase(statistics_.reserved_bytes, pool.small, bytes);
   if (bytes >= oversize_bytes_) statistics_.oversize_segments.increase(1);
-  return block;
+  return *segment.first;
 }
 
 void Books::close_segment(Block& whole) {
@@ -101,30 +108,38 @@ void Books::close_segment(Block& whole) {
   retire(whole);
 }
 
+// The rest of `block` behind its first `bytes`, in no list.
+Block& Books::cut(Block& block, std::size_t bytes) {
+  Block& rest = new_block();
+  rest.address = block.address + bytes;
+  rest.bytes = block.bytes - bytes;
+  rest.requested_bytes = block.requested_bytes;
+  rest.segment = block.segment;
+  rest.rank = block.rank;
+  rest.state = BlockState::inactive;
+  rest.mapped = block.mapped;
+  rest.previous = &block;
+  rest.next = block.next;
+  if (rest.next != nullptr) rest.next->previous = &rest;
+  block.next = &rest;
+  block.bytes = bytes;
+  return rest;
+}
+
 Block& Books::hand_out(Block& block, std::size_t rounded, std::size_t requested, Category category, bool split) {
   Pool& pool = *block.segment->pool;
   const bool was_split = block.split();
+  const bool counted = !block.segment->expandable;
   if (split) {
-    Block& rest = new_block();
-    rest.address = block.address + rounded;
-    rest.bytes = block.bytes - rounded;
-    rest.requested_bytes = block.requested_bytes;
-    rest.segment = block.segment;
-    rest.rank = block.rank;
-    rest.state = BlockState::inactive;
-    rest.previous = &block;
-    rest.next = block.next;
-    if (rest.next != nullptr) rest.next->previous = &rest;
-    block.next = &rest;
-    block.bytes = rounded;
+    Block& rest = cut(block, rounded);
     pool.free.insert(rest);
-    if (was_split) {  // a free piece has shrunk
+    if (counted && was_split) {  // a free piece has shrunk
       decrease(statistics_.inactive_split_bytes, pool.small, rounded);
-    } else {  // a whole segment has become a live and a free piece
+    } else if (counted) {  // a whole segment has become a live and a free piece
       increase(statistics_.inactive_split_bytes, pool.small, rest.bytes);
       increase(statistics_.inactive_split, pool.small, 1);
     }
-  } else if (was_split) {
+  } else if (counted && was_split) {
     decrease(statistics_.inactive_split_bytes, pool.small, block.bytes);
     decrease(statistics_.inactive_split, pool.small, 1);
   }
@@ -146,11 +161,15 @@ void Books::request_free(Block& block) {
   if (block.bytes >= oversize_bytes_) statistics_.oversize_allocations.decrease(1);
 }
 
-// Joins a free neighbour into `block`; the bytes gained, 0 when the neighbour is none or in use.
+// Joins a free neighbour into `block`; the bytes gained, 0 when the neighbour is none, in use or not mapped alike.
 std::size_t Books::absorb(Block& block, Block* neighbour) {
-  if (neighbour == nullptr || neighbour->state != BlockState::inactive) return 0;
+  if (neighbour == nullptr || neighbour->state != BlockState::inactive || neighbour->mapped != block.mapped) return 0;
   const std::size_t gained = neighbour->bytes;
-  block.segment->pool->free.erase(*neighbour);
+  if (neighbour->mapped) {
+    block.segment->pool->free.erase(*neighbour);
+  } else {
+    block.segment->unmapped.erase(neighbour->address);
+  }
   if (neighbour == block.previous) {
     block.address = neighbour->address;
     block.previous = neighbour->previous;
@@ -183,8 +202,10 @@ void Books::complete_free(Block& block) {
     pieces += 1;
     piece_bytes += static_cast<std::int64_t>(block.bytes);
   }
-  change(statistics_.inactive_split, pool.small, pieces);
-  change(statistics_.inactive_split_bytes, pool.small, piece_bytes);
+  if (!block.segment->expandable) {
+    change(statistics_.inactive_split, pool.small, pieces);
+    change(statistics_.inactive_split_bytes, pool.small, piece_bytes);
+  }
   count_free_completion(statistics_, pool.small, own_bytes, block.requested_bytes, block.category);
 }
 
@@ -192,7 +213,7 @@ std::size_t Books::largest_free_bytes() const {
   std::size_t largest = 0;
   for (const Segment& segment : segments_)
     for (const Block* block = segment.first; block != nullptr; block = block->next)
-      if (block->state == BlockState::inactive) largest = std::max(largest, block->bytes);
+      if (block->state == BlockState::inactive && block->mapped) largest = std::max(largest, block->bytes);
   return largest;
 }
 
@@ -201,14 +222,20 @@ std::vector<SegmentInfo> Books::snapshot() const {
   infos.reserve(segments_.size());
   for (const Segment& segment : segments_) {
     SegmentInfo info;
-    info.address = segment.address;
-    info.total_bytes = segment.bytes;
     info.stream = segment.stream;
     info.small_pool = segment.pool->small;
+    info.expandable = segment.expandable;
     info.pool_id = segment.pool->id;
-    for (const Block* block = segment.first; block != nullptr; block = block->next)
+    for (const Block* block = segment.first; block != nullptr; block = block->next) {
+      if (!block->mapped) continue;
+      if (info.blocks.empty()) info.address = block->address;
       info.blocks.push_back({block->address, block->bytes, block->requested_bytes, block->state, block->category});
-    infos.push_back(std::move(info));
+      info.total_bytes += block->bytes;
+      if (block->next != nullptr && block->next->mapped) continue;
+      infos.push_back(info);  // the end of a mapped range
+      info.blocks.clear();
+      info.total_bytes = 0;
+    }
   }
   std::sort(infos.begin(), infos.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
   return infos;

@@ -27,6 +27,16 @@ class Books {
   // Forgets a segment whose one block is free. The caller has given the memory back.
   void close_segment(Block& whole);
 
+  // Expandable segments: an address range without memory, its one block unmapped. They count in no statistic of
+  // segments or split pieces, as in PyTorch; reserved bytes follow map and unmap.
+  Segment& open_range(std::uintptr_t address, std::size_t bytes, assay_stream* stream, Pool& pool);
+  // Forgets a range of which nothing is mapped.
+  void close_range(Segment& segment);
+  // The first `bytes` of an unmapped block have got memory: they join their free neighbours and go into the free list.
+  Block& map(Block& unmapped, std::size_t bytes);
+  // [begin, end), inside a free block, has lost its memory and joins its unmapped neighbours.
+  void unmap(Block& free, std::uintptr_t begin, std::uintptr_t end);
+
   // Makes a block that has left its free list live. With `split` its first `rounded` bytes are handed out and the rest
   // becomes a free block.
   Block& hand_out(Block& block, std::size_t rounded, std::size_t requested, Category category, bool split);
@@ -63,6 +73,8 @@ class Books {
 
   Block& new_block();
   void retire(Block& block);
+  Segment& new_segment(std::uintptr_t address, std::size_t bytes, assay_stream* stream, Pool& pool);
+  Block& cut(Block& block, std::size_t bytes);
   std::size_t absorb(Block& block, Block* neighbour);
   void insert_live(Block& block);
 

@@ -5,20 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/allocator/errors.hpp"
 #include "backends/allocator/statistics_moves.hpp"
 
 namespace assay::allocator {
-namespace {
-
-Error not_live(const void* pointer, std::string_view verb) {
-  return {ErrorCode::usage, "Address " + std::to_string(reinterpret_cast<std::uintptr_t>(pointer)) + " cannot be " +
-                                std::string(verb) +
-                                ": it is not the start of a live block of this allocator; free each block once, with "
-                                "the pointer allocate returned."};
-}
-
-}  // namespace
-
 Result<std::unique_ptr<CachingAllocator>> CachingAllocator::create(const assay_backend& table, assay_device* device,
                                                                    const Options& options) {
   const DeviceCalls calls(table, device);
@@ -51,10 +41,7 @@ CachingAllocator::~CachingAllocator() {
 
 Result<void*> CachingAllocator::allocate(std::size_t bytes, assay_stream* stream, Category category) {
   if (bytes == 0) return static_cast<void*>(nullptr);
-  if (bytes > kLargestRequestBytes)
-    return Error{ErrorCode::out_of_memory,
-                 "Out of memory: a request of " + std::to_string(bytes) +
-                     " bytes is more than any device holds; check how its size was computed."};
+  if (bytes > kLargestRequestBytes) return absurd_request(bytes);
   const std::lock_guard lock(mutex_);
   if (auto settled = settle(); !settled) return settled.error();
   const std::size_t rounded = round_request(options_, bytes);

@@ -2,6 +2,7 @@
 // DeviceCalls: the few entries of the device table an allocator uses, with every status turned into a Result.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -29,6 +30,57 @@ class DeviceCalls {
   Result<void> free(void* pointer) const {
     return checked(table_->free(device_, pointer), "The device refused to take memory back");
   }
+  // Virtual memory management. reserve gives an address range without memory.
+  [[nodiscard]] Result<std::size_t> granularity() const {
+    std::size_t minimum = 0;
+    std::size_t recommended = 0;
+    const assay_status status = table_->vmm_granularity(device_, &minimum, &recommended);
+    if (status != ASSAY_OK) return device::error_from(*table_, status, "The mapping granularity cannot be read");
+    return std::max(minimum, recommended);
+  }
+  [[nodiscard]] Result<std::uintptr_t> reserve(std::size_t bytes) const {
+    void* address = nullptr;
+    const assay_status status = table_->vmm_reserve(device_, bytes, &address);
+    if (status == ASSAY_OK) return reinterpret_cast<std::uintptr_t>(address);
+    return device::error_from(*table_, status,
+                              "The device refused an address range of " + std::to_string(bytes) + " bytes");
+  }
+  Result<void> unreserve(std::uintptr_t address, std::size_t bytes) const {
+    return checked(table_->vmm_unreserve(device_, reinterpret_cast<void*>(address), bytes),
+                   "The device refused to take an address range back");
+  }
+  // New memory behind [address, address + bytes), which goes back to the device when it is unmapped. False when the
+  // device, or the budget, has no such room left.
+  [[nodiscard]] Result<bool> map(std::uintptr_t address, std::size_t bytes) const {
+    assay_physical* physical = nullptr;
+    assay_status status = table_->vmm_create(device_, bytes, ASSAY_OWNER_ALLOCATOR, &physical);
+    if (status == ASSAY_OUT_OF_MEMORY) return false;
+    if (status != ASSAY_OK)
+      return device::error_from(*table_, status, "The device refused memory of " + std::to_string(bytes) + " bytes");
+    status = table_->vmm_map(device_, reinterpret_cast<void*>(address), bytes, physical);
+    Error refusal;
+    if (status != ASSAY_OK && status != ASSAY_OUT_OF_MEMORY)
+      refusal =
+          device::error_from(*table_, status, "The device refused a mapping of " + std::to_string(bytes) + " bytes");
+    const assay_status released = table_->vmm_release(device_, physical);  // the mapping keeps it alive
+    if (status == ASSAY_OUT_OF_MEMORY) return false;
+    if (status != ASSAY_OK) return refusal;
+    if (released == ASSAY_OK) return true;
+    refusal = device::error_from(*table_, released, "The device refused to hand memory over to its mapping");
+    (void)table_->vmm_unmap(device_, reinterpret_cast<void*>(address), bytes);
+    return refusal;
+  }
+  Result<void> unmap(std::uintptr_t address, std::size_t bytes) const {
+    return checked(table_->vmm_unmap(device_, reinterpret_cast<void*>(address), bytes),
+                   "The device refused to unmap memory");
+  }
+  Result<void> synchronize_all() const {
+    return checked(table_->device_synchronize(device_), "Waiting for the device failed");
+  }
+  Result<void> synchronize(assay_stream* stream) const {
+    return checked(table_->stream_synchronize(stream), "Waiting for a stream failed");
+  }
+
   [[nodiscard]] Result<assay_memory_info> memory_info() const {
     assay_memory_info info{};
     const assay_status status = table_->memory_info(device_, &info);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backends/allocator/errors.hpp"
 #include "backends/allocator/options.hpp"
 #include "backends/allocator/statistics_moves.hpp"
 
@@ -12,12 +13,6 @@ namespace {
 
 bool is_small(std::size_t bytes) {
   return bytes <= kSmallBytes;
-}
-
-Error not_live(const void* pointer) {
-  return {ErrorCode::usage, "Address " + std::to_string(reinterpret_cast<std::uintptr_t>(pointer)) +
-                                " is not a live block of this allocator; free each block once, with the pointer "
-                                "allocate returned."};
 }
 
 }  // namespace
@@ -48,7 +43,7 @@ Result<void> DirectAllocator::deallocate(void* pointer) {
   if (pointer == nullptr) return {};
   const std::lock_guard lock(mutex_);
   const auto found = live_.find(pointer);
-  if (found == live_.end()) return not_live(pointer);
+  if (found == live_.end()) return not_live(pointer, "freed");
   if (auto freed = device_.free(pointer); !freed) return freed;
   const Live live = found->second;
   live_.erase(found);
@@ -63,7 +58,7 @@ Result<void> DirectAllocator::deallocate(void* pointer) {
 Result<void> DirectAllocator::record_stream(void* pointer, assay_stream*) {
   if (pointer == nullptr) return {};
   const std::lock_guard lock(mutex_);
-  if (live_.count(pointer) == 0) return not_live(pointer);
+  if (live_.count(pointer) == 0) return not_live(pointer, "given a stream");
   return {};
 }
 

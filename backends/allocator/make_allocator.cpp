@@ -3,21 +3,51 @@
 #include "backends/allocator/make_allocator.hpp"
 
 #include <string>
+#include <utility>
 
 #include "backends/allocator/caching.hpp"
 #include "backends/allocator/direct.hpp"
+#include "backends/allocator/expandable.hpp"
 
 namespace assay::allocator {
+namespace {
+
+constexpr std::size_t kLeastPageOnAmd = 32 * kMiB;  // hipMallocAsync's own chunk: facts allocators section 1.3
+
+bool is_amd(const assay_backend& table) {
+  bool amd = false;
+  const auto sink = [](void* context, const assay_field* field) {
+    if (std::string_view(field->key) == "platform" && field->state == ASSAY_FIELD_VALUE && field->text != nullptr)
+      *static_cast<bool*>(context) = std::string_view(field->text) == "amd";
+  };
+  return table.describe(sink, &amd) == ASSAY_OK && amd;
+}
+
+template <class Made>
+Result<std::unique_ptr<Allocator>> as_allocator(Result<std::unique_ptr<Made>> made) {
+  if (!made) return made.error();
+  return std::unique_ptr<Allocator>(std::move(*made));
+}
+
+Result<std::unique_ptr<Allocator>> make_configured(std::string_view policy, std::string_view text,
+                                                   const assay_backend& table, assay_device* device) {
+  auto options = parse_options(text);
+  if (!options) return options.error();
+  if (policy == "caching" && !options->expandable)
+    return as_allocator(CachingAllocator::create(table, device, *options));
+  if (!options->expandable && text.find("expandable_segments") != std::string_view::npos)
+    return Error{ErrorCode::usage,
+                 "Allocator policy expandable cannot have expandable_segments:False; leave it out or choose caching."};
+  options->expandable = true;
+  if (options->least_page_bytes == 0 && is_amd(table)) options->least_page_bytes = kLeastPageOnAmd;
+  return as_allocator(ExpandableAllocator::create(table, device, *options));
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Allocator>> make_allocator(std::string_view policy, std::string_view options,
                                                   const assay_backend& table, assay_device* device) {
-  if (policy == "caching") {
-    auto parsed = parse_options(options);
-    if (!parsed) return parsed.error();
-    auto made = CachingAllocator::create(table, device, *parsed);
-    if (!made) return made.error();
-    return std::unique_ptr<Allocator>(std::move(*made));
-  }
+  if (policy == "caching" || policy == "expandable") return make_configured(policy, options, table, device);
   if (policy == "direct") {
     if (!options.empty())
       return Error{ErrorCode::usage, "Allocator policy direct takes no options, but was given '" +

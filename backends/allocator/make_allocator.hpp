@@ -13,11 +13,13 @@
 
 namespace assay::allocator {
 
-inline constexpr std::array<std::string_view, 2> kPolicyNames{"caching", "direct"};
+inline constexpr std::array<std::string_view, 3> kPolicyNames{"caching", "direct", "expandable"};
 
-// `options` in PYTORCH_CUDA_ALLOC_CONF syntax (options.hpp); `direct` takes none. The device must outlive the
-// allocator. Errors: usage for an unknown policy (the sentence lists the names) or refused options; a failure of the
-// device when the options make it necessary to read its memory.
+// `options` in PYTORCH_CUDA_ALLOC_CONF syntax (options.hpp); `direct` takes none. `caching` with
+// expandable_segments:True is `expandable`. On AMD hardware pages are at least 32 MiB unless least_page_mb says
+// otherwise. The device must outlive the allocator. Errors: usage for an unknown policy (the sentence lists the names)
+// or refused options; unsupported where the device lacks what the policy needs; a failure of the device when its memory
+// must be read or a mapping tried.
 [[nodiscard]] Result<std::unique_ptr<Allocator>> make_allocator(std::string_view policy, std::string_view options,
                                                                 const assay_backend& table, assay_device* device);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading and printing the options of the caching policy.
+// Reading and printing the options of the caching and expandable policies.
 #include "backends/allocator/options.hpp"
 
 #include <algorithm>
@@ -127,9 +127,11 @@ Result<void> read_one(std::string_view key, std::string_view value, Options& opt
     options.tie_break = value == "address" ? TieBreak::address : TieBreak::creation;
     return {};
   }
+  if (key == "least_page_mb") return store(mebibytes(key, value, 2), options.least_page_bytes);
   if (key == "expandable_segments") {
-    if (value == "False" || value == "false" || value == "0") return {};
-    return refuse("The caching policy has no expandable segments; leave expandable_segments out or set it to False.");
+    options.expandable = value == "True" || value == "true" || value == "1";
+    if (options.expandable || value == "False" || value == "false" || value == "0") return {};
+    return refuse("Allocator option expandable_segments is " + quoted(value) + ", but takes True or False.");
   }
   if (key == "backend") {
     if (value == "native") return {};
@@ -150,6 +152,9 @@ Result<void> refuse_inert(const Options& options, const std::vector<std::string_
     return refuse(
         "Allocator option max_non_split_rounding_mb has no effect without max_split_size_mb; give both or "
         "neither.");
+  if (given("least_page_mb") && !options.expandable)
+    return refuse(
+        "Allocator option least_page_mb has no effect without expandable_segments:True; give both or neither.");
   if (options.large_segment_bytes > options.max_split_bytes)
     return refuse(
         "Allocator option large_segment_size_mb exceeds max_split_size_mb, so that no large segment could "
@@ -221,6 +226,9 @@ std::string print_options(const Options& options) {
   if (options.garbage_collection_threshold > 0)
     add("garbage_collection_threshold", shortest(options.garbage_collection_threshold));
   if (options.tie_break != defaults.tie_break) add("tie_break", "creation");
+  if (options.expandable) add("expandable_segments", "True");
+  if (options.least_page_bytes != defaults.least_page_bytes)
+    add("least_page_mb", shortest(options.least_page_bytes / kMiB));
   return text;
 }
 

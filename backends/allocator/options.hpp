@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options: what PYTORCH_CUDA_ALLOC_CONF can say to the caching policy, and the rules of size that follow from it.
+// Options: what PYTORCH_CUDA_ALLOC_CONF can say to the caching and expandable policies, and the rules of size that
+// follow from it.
 #pragma once
 
 #include <array>
@@ -38,6 +39,8 @@ struct Options {
   double memory_fraction = 0;               // share of the device's memory this allocator may hold; 0: no limit
   std::array<std::size_t, kRoundupIntervals> roundup_power2_divisions{};  // 0 or 1: off
   TieBreak tie_break = TieBreak::address;
+  bool expandable = false;           // the policy expandable
+  std::size_t least_page_bytes = 0;  // of mapped pages; the device's granularity is a limit of its own
   bool operator==(const Options&) const = default;
 
   [[nodiscard]] bool splits_limited() const { return max_split_bytes != kUnlimited; }
@@ -47,7 +50,8 @@ struct Options {
 // Keys: max_split_size_mb (above 20), max_non_split_rounding_mb (above 20, needs max_split_size_mb),
 // large_segment_size_mb (from 10, at most max_split_size_mb), roundup_power2_divisions (N or [256:1,512:2,>:8]),
 // garbage_collection_threshold (between 0 and 1, needs a fraction), per_process_memory_fraction (above 0, at most 1),
-// expandable_segments:False, backend:native, and Assay's own tie_break (address or creation).
+// expandable_segments, backend:native, and Assay's own tie_break (address or creation) and least_page_mb (from 2, needs
+// expandable_segments:True).
 // An unknown key, one given twice, and one that could have no effect are ErrorCode::usage.
 [[nodiscard]] Result<Options> parse_options(std::string_view text);
 

@@ -13,7 +13,7 @@ namespace assay::allocator {
 enum class Category : std::uint8_t { weights, inputs, kv, activation, workspace, output };
 inline constexpr std::size_t kCategoryCount = 6;
 inline constexpr std::array<std::string_view, kCategoryCount> kCategoryNames{"weights",    "inputs",    "kv",
-                                                                            "activation", "workspace", "output"};
+                                                                             "activation", "workspace", "output"};
 
 // One statistic. increase adds to current and allocated and lifts peak; decrease subtracts and adds to freed.
 struct Stat {
@@ -50,23 +50,23 @@ struct CategoryStatistics {
 };
 
 struct Statistics {
-  StatArray allocation;            // count, + at alloc, - at free()
-  StatArray segment;               // count of device allocations
-  StatArray active;                // count, - when the free completes
-  StatArray inactive_split;        // count of free pieces of partly used segments
-  StatArray allocated_bytes;       // block sizes: rounded, unsplit slack included
+  StatArray allocation;       // count, + at alloc, - at free()
+  StatArray segment;          // count of device allocations
+  StatArray active;           // count, - when the free completes
+  StatArray inactive_split;   // count of free pieces of partly used segments
+  StatArray allocated_bytes;  // block sizes: rounded, unsplit slack included
   StatArray reserved_bytes;
-  StatArray active_bytes;          // - when the free completes
+  StatArray active_bytes;  // - when the free completes
   StatArray inactive_split_bytes;
-  StatArray requested_bytes;       // user bytes, - when the free completes
+  StatArray requested_bytes;  // user bytes, - when the free completes
   Stat oversize_allocations;
   Stat oversize_segments;
-  std::int64_t num_alloc_retries = 0;     // device allocations tried again after a full flush
+  std::int64_t num_alloc_retries = 0;  // device allocations tried again after a full flush
   std::int64_t num_ooms = 0;
   std::int64_t num_sync_all_streams = 0;
   std::int64_t num_device_alloc = 0;
   std::int64_t num_device_free = 0;
-  std::int64_t max_split_size = -1;       // bytes, -1 unlimited
+  std::int64_t max_split_size = -1;  // bytes, -1 unlimited
   std::array<CategoryStatistics, kCategoryCount> categories;
   bool operator==(const Statistics&) const = default;
 };

@@ -28,7 +28,7 @@ inline Walk walk_statistics(const std::vector<allocator::SegmentInfo>& segments)
   for (const auto& segment : segments) {
     EXPECT_GE(segment.address, last_end) << "segments overlap";
     last_end = segment.address + segment.total_bytes;
-    add(walk.segment, segment.small_pool, 1);
+    if (!segment.expandable) add(walk.segment, segment.small_pool, 1);
     add(walk.reserved_bytes, segment.small_pool, segment.total_bytes);
     std::uintptr_t position = segment.address;
     bool free_before = false;
@@ -38,7 +38,7 @@ inline Walk walk_statistics(const std::vector<allocator::SegmentInfo>& segments)
       auto& category = walk.categories[static_cast<std::size_t>(block.category)];
       if (block.state == BlockState::inactive) {
         EXPECT_FALSE(free_before) << "two free neighbours were not joined";
-        if (segment.blocks.size() > 1) {
+        if (segment.blocks.size() > 1 && !segment.expandable) {
           add(walk.inactive_split, segment.small_pool, 1);
           add(walk.inactive_split_bytes, segment.small_pool, block.bytes);
         }

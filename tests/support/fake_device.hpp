@@ -25,12 +25,20 @@ enum class Call : std::size_t {
   event_destroy,
   event_record,
   event_query,
-  event_synchronize
+  event_synchronize,
+  synchronize,  // of a stream or the device
+  vmm_reserve,
+  vmm_unreserve,
+  vmm_create,
+  vmm_release,
+  vmm_map,
+  vmm_unmap
 };
-inline constexpr std::size_t kCallCount = 8;
+inline constexpr std::size_t kCallCount = 15;
 
 // Memory is invented (increasing addresses that must not be touched) or real host memory. Every member and every table
 // entry may be called from several threads; entries an allocator has no use for answer ASSAY_UNSUPPORTED.
+// Mapping has a granularity of 2 MiB; memory mapped at once is unmapped as a whole, several mappings in one call.
 // At most one FakeDevice's last_error text is kept per thread.
 class FakeDevice {
  public:
@@ -52,6 +60,9 @@ class FakeDevice {
 
   // The n-th call of a kind from now on (1 is the next one) answers `status`; with `and_after` every later one too.
   void fail(Call call, std::size_t nth, assay_status status, bool and_after = false);
+  // Virtual memory management answers ASSAY_UNSUPPORTED (or does again).
+  void offer_mapping(bool offered);
+
   // The n-th call of any kind but event_destroy and memory_info.
   void fail_any(std::size_t nth, assay_status status);
   void stop_failing();
@@ -66,12 +77,15 @@ class FakeDevice {
 
   [[nodiscard]] std::size_t calls(Call call) const;
   [[nodiscard]] std::size_t held_bytes() const;                 // sum of live allocations
+  [[nodiscard]] std::size_t mapped_bytes() const;               // of these, mapped at reserved addresses
+  [[nodiscard]] std::size_t reservations() const;               // address ranges that exist now
   [[nodiscard]] std::size_t events() const;                     // events that exist now
   [[nodiscard]] std::vector<std::size_t> malloc_sizes() const;  // of every successful malloc, in order
   [[nodiscard]] std::vector<std::uintptr_t> freed_addresses() const;
 
  private:
   friend struct FakeTable;
+  friend struct FakeMapping;
   struct Stream {
     FakeDevice* device;
     std::uint64_t recorded = 0;
@@ -81,6 +95,12 @@ class FakeDevice {
     FakeDevice* device;
     Stream* stream = nullptr;
     std::uint64_t ticket = 0;
+  };
+  struct Physical {
+    FakeDevice* device;
+    std::size_t bytes;
+    bool held = true;  // by its handle
+    bool mapped = false;
   };
   struct Plan {
     std::size_t countdown = 0;  // 0: not armed
@@ -108,6 +128,10 @@ class FakeDevice {
   bool any_failed_ = false;
   std::vector<std::unique_ptr<Stream>> streams_;
   std::map<Event*, std::unique_ptr<Event>> events_;
+  bool mapping_offered_ = true;
+  std::map<std::uintptr_t, std::size_t> reservations_;
+  std::map<std::uintptr_t, Physical*> mappings_;
+  std::map<Physical*, std::unique_ptr<Physical>> physicals_;
   std::vector<std::size_t> malloc_sizes_;
   std::vector<std::uintptr_t> freed_;
 };

@@ -77,7 +77,9 @@ TEST(AllocatorOptions, RefusalsAreOneSentenceThatNamesTheOption) {
       {"roundup_power2_divisions:[100:2]", "power of two in MiB"},
       {"roundup_power2_divisions:[256]", "SIZE_MB:DIVISIONS"},
       {"roundup_power2_divisions:[256:2", "never closed"},
-      {"expandable_segments:True", "expandable_segments"},
+      {"expandable_segments:yes", "takes True or False"},
+      {"least_page_mb:32", "no effect without expandable_segments:True"},
+      {"expandable_segments:True,least_page_mb:1", "at least 2"},
       {"backend:cudaMallocAsync", "backend"},
       {"tie_break:random", "tie_break"},
       {"pinned_use_cuda_host_register:True", "pinned_use_cuda_host_register"},
@@ -99,7 +101,7 @@ TEST(MakeAllocator, KnowsItsPoliciesByName) {
     const auto made = assay::allocator::make_allocator(name, "", device.table(), device.handle());
     ASSERT_TRUE(made) << made.error().text;
     EXPECT_EQ((*made)->policy(), name);
-    EXPECT_EQ((*made)->options(), "");
+    EXPECT_EQ((*made)->options(), name == "expandable" ? "expandable_segments:True" : "");
   }
   const auto with =
       assay::allocator::make_allocator("caching", "max_split_size_mb:64", device.table(), device.handle());
