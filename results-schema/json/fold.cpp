@@ -232,6 +232,7 @@ Result<void> apply(RunDocument& document, const JournalEntry& entry) {
 
 void finish(RunDocument& document) {
   bool any_ok = false;
+  bool any_measured = false;  // a phase that completed is a result, also in a launch that failed later
   document.failures.clear();
   for (auto& device : document.devices) {
     add_case_failures(document, device);
@@ -242,6 +243,8 @@ void finish(RunDocument& document) {
         launch.duration = missing("ns", "the launch was cut short");
         Fold::close_phase(launch);
       }
+      any_measured |= std::any_of(launch.phases.begin(), launch.phases.end(),
+                                  [](const Phase& phase) { return phase.status == PhaseStatus::ok; });
       if (launch.outcome == LaunchOutcome::ok)
         any_ok = true;
       else
@@ -256,7 +259,7 @@ void finish(RunDocument& document) {
   if (document.failures.empty())
     document.status = DocumentStatus::ok;
   else
-    document.status = any_ok || cut_short ? DocumentStatus::partial : DocumentStatus::failed;
+    document.status = any_ok || any_measured || cut_short ? DocumentStatus::partial : DocumentStatus::failed;
 }
 
 }  // namespace assay::json

@@ -217,7 +217,14 @@ TEST(Journal, OutOfMemoryKeepsItsPhaseAndItsCode) {
             RunFinished{"2026-01-02T03:06:05Z", DocumentStatus::failed}});
   EXPECT_EQ(document.failures.at(0).code, "out_of_memory");
   EXPECT_EQ(document.failures.at(0).phase, "cold_forward");
+  EXPECT_EQ(document.status, DocumentStatus::failed) << "no phase completed";
   EXPECT_TRUE(document.devices[0].launches[0].phases[0] == failed);
+  const auto measured = fold({RunStarted{small_run()}, LaunchStarted{"host:0", begun(0)},
+                              PhaseStarted{0, "model_load", 0}, PhaseFinished{0, done("model_load")},
+                              PhaseStarted{0, "cold_forward", 0}, PhaseFinished{0, failed},
+                              ended(0, LaunchOutcome::failed, "out of memory"),
+                              RunFinished{"2026-01-02T03:06:05Z", DocumentStatus::failed}});
+  EXPECT_EQ(measured.status, DocumentStatus::partial) << "the phase before it is a result";
   EXPECT_TRUE(write_document(document));
 }
 
