@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "backends/allocator/allocator.hpp"
 #include "backends/allocator/options.hpp"
+#include "backends/allocator/size_bins.hpp"
 
 namespace assay::allocator {
 
@@ -32,6 +34,8 @@ struct Block : FreeHook, LiveHook {
   Segment* segment = nullptr;
   Block* previous = nullptr;  // neighbours in the segment, by address
   Block* next = nullptr;
+  Block* bin_previous = nullptr;  // in a list of free blocks of one size
+  Block* bin_next = nullptr;
   std::uint64_t rank = 0;           // before the address when free blocks of one size are compared
   std::uint64_t searches_seen = 0;  // the free list's count when this block was put into it
   std::uint32_t pending_events = 0;
@@ -41,6 +45,10 @@ struct Block : FreeHook, LiveHook {
   std::vector<assay_stream*> foreign_streams;  // named with record_stream since the allocation
 
   [[nodiscard]] bool split() const { return previous != nullptr || next != nullptr; }
+  // What a free block could grow to without moving: itself and the unmapped addresses behind it.
+  [[nodiscard]] std::size_t expandable_bytes() const {
+    return bytes + (next != nullptr && !next->mapped ? next->bytes : 0);
+  }
 };
 
 // The free blocks of one pool, ordered by (stream, bytes, rank, address).
@@ -69,11 +77,22 @@ class FreeList {
 
   ~FreeList() { blocks_.clear(); }
 
+  // Of a list with bins only the blocks above SizeBins::kLargestBytes are in blocks(). While it is empty only.
+  void use_bins() { bins_ = std::make_unique<SizeBins<Block>>(); }
+
   void insert(Block& block) {
+    if (binned(block)) return bins_->insert(block);
     block.searches_seen = searches_;
     blocks_.insert(block);
   }
-  void erase(Block& block) { blocks_.erase(blocks_.iterator_to(block)); }
+  void erase(Block& block) {
+    if (binned(block)) return bins_->erase(block);
+    blocks_.erase(blocks_.iterator_to(block));
+  }
+
+  // With bins, in a list of one stream: the smallest block of at least `rounded` bytes, taken out of the list, or null.
+  // A block that can grow into unmapped addresses behind it counts with the size it can grow to.
+  [[nodiscard]] Block* take_smallest(assay_stream* stream, std::size_t rounded);
 
   // The smallest block of `stream` with at least `rounded` bytes, taken out of the list; null when there is none, or
   // when max_split_bytes forbids it: a smaller request may not take an oversize block, and an oversize one no block
@@ -88,7 +107,12 @@ class FreeList {
   [[nodiscard]] const Set& blocks() const { return blocks_; }
 
  private:
+  [[nodiscard]] bool binned(const Block& block) const {
+    return bins_ != nullptr && block.bytes <= SizeBins<Block>::kLargestBytes;
+  }
+
   Set blocks_;
+  std::unique_ptr<SizeBins<Block>> bins_;
   std::uint64_t searches_ = 0;
 };
 

@@ -19,9 +19,10 @@ void change(StatArray& stat, bool small_pool, std::int64_t amount) {
 
 }  // namespace
 
-Books::Books(TieBreak tie_break, std::size_t oversize_bytes)
+Books::Books(TieBreak tie_break, std::size_t oversize_bytes, bool one_pool)
     : tie_break_(tie_break),
       oversize_bytes_(oversize_bytes),
+      one_pool_(one_pool),
       buckets_(kFirstBuckets),
       live_(Live::bucket_traits(buckets_.data(), buckets_.size())) {
   statistics_.max_split_size = oversize_bytes == kUnlimited ? -1 : static_cast<std::int64_t>(oversize_bytes);
@@ -126,7 +127,13 @@ Block& Books::cut(Block& block, std::size_t bytes) {
   return rest;
 }
 
-Block& Books::hand_out(Block& block, std::size_t rounded, std::size_t requested, Category category, bool split) {
+Block& Books::hand_out(Block& block, std::size_t rounded, std::size_t requested, Category category, bool split,
+                       bool from_the_end) {
+  if (split && from_the_end) {
+    Block& given = cut(block, block.bytes - rounded);
+    block.segment->pool->free.insert(block);
+    return make_live(given, requested, category);
+  }
   Pool& pool = *block.segment->pool;
   const bool was_split = block.split();
   const bool counted = !block.segment->expandable;
@@ -143,11 +150,20 @@ Block& Books::hand_out(Block& block, std::size_t rounded, std::size_t requested,
     decrease(statistics_.inactive_split_bytes, pool.small, block.bytes);
     decrease(statistics_.inactive_split, pool.small, 1);
   }
+  return make_live(block, requested, category);
+}
+
+Block& Books::make_live(Block& block, std::size_t requested, Category category) {
+  const Pool& pool = *block.segment->pool;
   block.state = BlockState::active_allocated;
   block.requested_bytes = requested;
   block.category = category;
   insert_live(block);
 
+  if (one_pool_) {
+    count_allocation_once(statistics_, block.bytes, requested, category);
+    return block;
+  }
   count_allocation(statistics_, pool.small, block.bytes, requested, category);
   if (block.bytes >= oversize_bytes_) statistics_.oversize_allocations.increase(1);
   return block;
@@ -157,13 +173,12 @@ void Books::request_free(Block& block) {
   const Pool& pool = *block.segment->pool;
   live_.erase(live_.iterator_to(block));
   block.state = BlockState::active_pending_free;
+  if (one_pool_) return count_free_request_once(statistics_, block.bytes, block.category);
   count_free_request(statistics_, pool.small, block.bytes, block.category);
   if (block.bytes >= oversize_bytes_) statistics_.oversize_allocations.decrease(1);
 }
 
-// Joins a free neighbour into `block`; the bytes gained, 0 when the neighbour is none, in use or not mapped alike.
-std::size_t Books::absorb(Block& block, Block* neighbour) {
-  if (neighbour == nullptr || neighbour->state != BlockState::inactive || neighbour->mapped != block.mapped) return 0;
+std::size_t Books::join(Block& block, Block* neighbour) {
   const std::size_t gained = neighbour->bytes;
   if (neighbour->mapped) {
     block.segment->pool->free.erase(*neighbour);
@@ -187,6 +202,14 @@ std::size_t Books::absorb(Block& block, Block* neighbour) {
 void Books::complete_free(Block& block) {
   Pool& pool = *block.segment->pool;
   const std::size_t own_bytes = block.bytes;
+  if (one_pool_) {
+    absorb(block, block.previous);
+    absorb(block, block.next);
+    block.state = BlockState::inactive;
+    if (!block.foreign_streams.empty()) block.foreign_streams.clear();
+    pool.free.insert(block);
+    return count_free_completion_once(statistics_, own_bytes, block.requested_bytes, block.category);
+  }
   std::int64_t pieces = 0;
   std::int64_t piece_bytes = 0;
   for (Block* neighbour : {block.previous, block.next}) {

@@ -17,7 +17,9 @@ namespace assay::allocator {
 class Books {
  public:
   // Blocks and segments of at least oversize_bytes count as oversize (kUnlimited: none).
-  Books(TieBreak tie_break, std::size_t oversize_bytes);
+  // `one_pool`: every block belongs to the large pool, and whoever reads the statistics calls mirror_large_pool on
+  // them.
+  Books(TieBreak tie_break, std::size_t oversize_bytes, bool one_pool = false);
   ~Books();
   Books(const Books&) = delete;
   Books& operator=(const Books&) = delete;
@@ -38,8 +40,10 @@ class Books {
   void unmap(Block& free, std::uintptr_t begin, std::uintptr_t end);
 
   // Makes a block that has left its free list live. With `split` its first `rounded` bytes are handed out and the rest
-  // becomes a free block.
-  Block& hand_out(Block& block, std::size_t rounded, std::size_t requested, Category category, bool split);
+  // becomes a free block; with `from_the_end` (expandable segments
+  // only) its last bytes are handed out and the beginning stays free.
+  Block& hand_out(Block& block, std::size_t rounded, std::size_t requested, Category category, bool split,
+                  bool from_the_end = false);
   // The live block that starts at `pointer`, or null.
   [[nodiscard]] Block* find_live(const void* pointer);
   // The caller gave the block back: it is no longer live, but stays active.
@@ -75,11 +79,18 @@ class Books {
   void retire(Block& block);
   Segment& new_segment(std::uintptr_t address, std::size_t bytes, assay_stream* stream, Pool& pool);
   Block& cut(Block& block, std::size_t bytes);
-  std::size_t absorb(Block& block, Block* neighbour);
+  Block& make_live(Block& block, std::size_t requested, Category category);
+  // Joins a free neighbour into `block`; the bytes gained, 0 when the neighbour is none, in use or not mapped alike.
+  std::size_t absorb(Block& block, Block* neighbour) {
+    if (neighbour == nullptr || neighbour->state != BlockState::inactive || neighbour->mapped != block.mapped) return 0;
+    return join(block, neighbour);
+  }
+  std::size_t join(Block& block, Block* neighbour);
   void insert_live(Block& block);
 
   const TieBreak tie_break_;
   const std::size_t oversize_bytes_;
+  const bool one_pool_;
   std::uint64_t segments_opened_ = 0;
   std::deque<Block> block_store_;
   std::vector<Block*> spare_blocks_;

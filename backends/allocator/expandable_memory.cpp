@@ -12,11 +12,6 @@ bool is_free(const Block* block) {
   return block != nullptr && block->state == BlockState::inactive;
 }
 
-// What a free block could grow to without moving: itself and the unmapped addresses behind it.
-std::size_t expandable_bytes(const Block& block) {
-  return block.bytes + (block.next != nullptr && !block.next->mapped ? block.next->bytes : 0);
-}
-
 }  // namespace
 
 Block* ExpandableAllocator::take_fit(const Request& request) {
@@ -24,7 +19,7 @@ Block* ExpandableAllocator::take_fit(const Request& request) {
   auto found = blocks.lower_bound(FreeList::Key{request.stream, request.rounded, 0, 0}, FreeList::Order{});
   if (found == blocks.end() || found->segment->stream != request.stream) return nullptr;
   for (auto next = std::next(found); next != blocks.end() && next->segment->stream == request.stream &&
-                                     expandable_bytes(*next) < expandable_bytes(*found);
+                                     next->expandable_bytes() < found->expandable_bytes();
        ++next)
     found = next;
   if (options_.splits_limited()) {

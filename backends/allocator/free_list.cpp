@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Best fit within a stream (facts: allocators section 2.4).
+// Best fit within a stream (facts: allocators section 2.4), and among the bins of one stream.
 #include "backends/allocator/block.hpp"
 
 namespace assay::allocator {
@@ -16,6 +16,30 @@ Block* FreeList::take_best_fit(const Options& options, assay_stream* stream, std
   Block& block = *found;
   blocks_.erase(found);
   return &block;
+}
+
+Block* FreeList::take_smallest(assay_stream* stream, std::size_t rounded) {
+  constexpr std::size_t kBinned = SizeBins<Block>::kLargestBytes;
+  Block* found = nullptr;
+  if (rounded <= kBinned) {
+    found = bins_->find(rounded);
+    if (found != nullptr && found->expandable_bytes() != found->bytes) {
+      Block* other = found->bin_next;
+      if (other == nullptr && found->bytes < kBinned) other = bins_->find(found->bytes + kMinBlockBytes);
+      if (other != nullptr && other->expandable_bytes() < found->expandable_bytes()) found = other;
+    }
+    if (found != nullptr && found->expandable_bytes() == found->bytes) {
+      bins_->erase(*found);
+      return found;
+    }
+  }
+  auto larger = found != nullptr ? blocks_.begin() : blocks_.lower_bound(Key{stream, rounded, 0, 0}, Order{});
+  for (; larger != blocks_.end(); ++larger) {
+    if (found != nullptr && larger->expandable_bytes() >= found->expandable_bytes()) break;
+    found = &*larger;
+  }
+  if (found != nullptr) erase(*found);
+  return found;
 }
 
 }  // namespace assay::allocator

@@ -8,6 +8,7 @@
 #include "backends/allocator/caching.hpp"
 #include "backends/allocator/direct.hpp"
 #include "backends/allocator/expandable.hpp"
+#include "backends/allocator/remapping.hpp"
 
 namespace assay::allocator {
 namespace {
@@ -48,10 +49,11 @@ Result<std::unique_ptr<Allocator>> make_configured(std::string_view policy, std:
 Result<std::unique_ptr<Allocator>> make_allocator(std::string_view policy, std::string_view options,
                                                   const assay_backend& table, assay_device* device) {
   if (policy == "caching" || policy == "expandable") return make_configured(policy, options, table, device);
-  if (policy == "direct") {
+  if (policy == "direct" || policy == "remapping") {
     if (!options.empty())
-      return Error{ErrorCode::usage, "Allocator policy direct takes no options, but was given '" +
+      return Error{ErrorCode::usage, "Allocator policy " + std::string(policy) + " takes no options, but was given '" +
                                          std::string(options) + "'; leave them out or choose caching."};
+    if (policy == "remapping") return as_allocator(RemappingAllocator::create(table, device));
     return std::unique_ptr<Allocator>(std::make_unique<DirectAllocator>(table, device));
   }
   std::string names;

@@ -13,9 +13,9 @@
 
 namespace assay::allocator {
 
-inline constexpr std::array<std::string_view, 3> kPolicyNames{"caching", "direct", "expandable"};
+inline constexpr std::array<std::string_view, 4> kPolicyNames{"caching", "direct", "expandable", "remapping"};
 
-// `options` in PYTORCH_CUDA_ALLOC_CONF syntax (options.hpp); `direct` takes none. `caching` with
+// `options` in PYTORCH_CUDA_ALLOC_CONF syntax (options.hpp); `direct` and `remapping` take none. `caching` with
 // expandable_segments:True is `expandable`. On AMD hardware pages are at least 32 MiB unless least_page_mb says
 // otherwise. The device must outlive the allocator. Errors: usage for an unknown policy (the sentence lists the names)
 // or refused options; unsupported where the device lacks what the policy needs; a failure of the device when its memory

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "backends/allocator/statistics.hpp"
 
@@ -55,6 +56,39 @@ inline void count_free_completion(Statistics& statistics, bool small_pool, std::
   own.requested_bytes.decrease(static_cast<std::int64_t>(requested));
 }
 
+// The same moves for books whose blocks all belong to the large pool: `all` and the category now, the large pool's copy
+// of `all` when it is read (mirror_large_pool).
+inline void count_allocation_once(Statistics& statistics, std::size_t bytes, std::size_t requested, Category category) {
+  statistics.allocation[0].increase(1);
+  statistics.allocated_bytes[0].increase(static_cast<std::int64_t>(bytes));
+  statistics.active[0].increase(1);
+  statistics.active_bytes[0].increase(static_cast<std::int64_t>(bytes));
+  statistics.requested_bytes[0].increase(static_cast<std::int64_t>(requested));
+  CategoryStatistics& own = of_category(statistics, category);
+  own.allocated_bytes.increase(static_cast<std::int64_t>(bytes));
+  own.active_bytes.increase(static_cast<std::int64_t>(bytes));
+  own.requested_bytes.increase(static_cast<std::int64_t>(requested));
+}
+inline void count_free_request_once(Statistics& statistics, std::size_t bytes, Category category) {
+  statistics.allocation[0].decrease(1);
+  statistics.allocated_bytes[0].decrease(static_cast<std::int64_t>(bytes));
+  of_category(statistics, category).allocated_bytes.decrease(static_cast<std::int64_t>(bytes));
+}
+inline void count_free_completion_once(Statistics& statistics, std::size_t bytes, std::size_t requested,
+                                       Category category) {
+  statistics.active[0].decrease(1);
+  statistics.active_bytes[0].decrease(static_cast<std::int64_t>(bytes));
+  statistics.requested_bytes[0].decrease(static_cast<std::int64_t>(requested));
+  CategoryStatistics& own = of_category(statistics, category);
+  own.active_bytes.decrease(static_cast<std::int64_t>(bytes));
+  own.requested_bytes.decrease(static_cast<std::int64_t>(requested));
+}
+inline void mirror_large_pool(Statistics& statistics) {
+  for (StatArray* array : {&statistics.allocation, &statistics.active, &statistics.allocated_bytes,
+                           &statistics.active_bytes, &statistics.requested_bytes})
+    (*array)[stat_index(false)] = (*array)[0];
+}
+
 template <class Visit>
 void visit_stats(Statistics& statistics, Visit visit) {
   for (StatArray* array : {&statistics.allocation, &statistics.segment, &statistics.active, &statistics.inactive_split,
@@ -68,6 +102,25 @@ void visit_stats(Statistics& statistics, Visit visit) {
     visit(category.active_bytes);
     visit(category.requested_bytes);
   }
+}
+
+// Adds every current, peak and sum. The peaks of parts need not belong to one instant: their sum is an upper bound.
+inline void add_statistics(Statistics& into, Statistics& from) {
+  std::vector<const Stat*> parts;
+  visit_stats(from, [&](Stat& stat) { parts.push_back(&stat); });
+  std::size_t next = 0;
+  visit_stats(into, [&](Stat& stat) {
+    const Stat& part = *parts[next++];
+    stat.current += part.current;
+    stat.peak += part.peak;
+    stat.allocated += part.allocated;
+    stat.freed += part.freed;
+  });
+  into.num_alloc_retries += from.num_alloc_retries;
+  into.num_ooms += from.num_ooms;
+  into.num_sync_all_streams += from.num_sync_all_streams;
+  into.num_device_alloc += from.num_device_alloc;
+  into.num_device_free += from.num_device_free;
 }
 
 // Peak = current, everywhere; frees nothing.

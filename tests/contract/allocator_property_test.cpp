@@ -81,8 +81,12 @@ class Sequence {
     const std::uint32_t kind = below(10);
     const std::size_t bytes = kind < 5 ? 1 + below(64 * 1024) : kind < 8 ? 1 + below(8 << 20) : 1 + below(48 << 20);
     const auto before = allocator_->statistics();
+    const std::size_t waits = device_.calls(Call::synchronize);
     auto pointer = allocator_->allocate(bytes, any_stream(), static_cast<Category>(below(6)));
     if (allocator_->statistics().num_sync_all_streams != before.num_sync_all_streams) shadow_.pending.clear();
+    if (device_.calls(Call::synchronize) != waits)  // the allocator has waited for a stream: its work is over
+      for (auto* stream : streams_)
+        if (device_.idle(stream)) leave(stream);
     if (!pointer) {
       EXPECT_EQ(pointer.error().code, ErrorCode::out_of_memory) << pointer.error().text;
       return;
@@ -112,6 +116,10 @@ class Sequence {
 
   void finish(assay_stream* stream) {
     device_.finish(stream);
+    leave(stream);
+  }
+
+  void leave(assay_stream* stream) {
     for (auto use = shadow_.pending.begin(); use != shadow_.pending.end();) {
       use->second.foreign.erase(stream);
       use = use->second.foreign.empty() ? shadow_.pending.erase(use) : std::next(use);
@@ -149,6 +157,7 @@ TEST(AllocatorProperty, RandomSequencesKeepTheBooks) {
       {"caching", "per_process_memory_fraction:0.8,garbage_collection_threshold:0.4,large_segment_size_mb:12"},
       {"direct", ""},
       {"expandable", ""},
+      {"remapping", ""},
       {"expandable", "tie_break:creation,large_segment_size_mb:12,roundup_power2_divisions:4"},
       {"expandable", "max_split_size_mb:21,per_process_memory_fraction:0.8"},
   };

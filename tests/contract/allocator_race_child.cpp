@@ -100,12 +100,12 @@ int share_a_block(const assay::device::Device& device, Allocator& allocator, int
 
 int main(int argc, char** argv) {
   const char* folder = std::getenv("ASSAY_BIN_DIR");
-  if (argc != 3 || folder == nullptr) return 4;
+  if (argc != 4 || folder == nullptr) return 4;
   auto module = assay::device::Module::load(std::string(folder) + "/libassay-host.so");
   ASSAY_REQUIRE(module);
   auto device = assay::device::Device::open(*module, 0, {{"memory_bytes", std::to_string(std::size_t{256} << 20)}});
   ASSAY_REQUIRE(device);
-  auto made = assay::allocator::make_allocator("caching", "", *device);
+  auto made = assay::allocator::make_allocator(argv[3], "", *device);
   ASSAY_REQUIRE(made);
   std::unique_ptr<Allocator> allocator = std::move(*made);
   if (std::strcmp(argv[1], "broken") == 0) allocator = std::make_unique<ForgetsStreams>(std::move(allocator));

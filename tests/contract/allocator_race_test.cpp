@@ -20,10 +20,10 @@ struct Run {
   bool race_reported = false;
 };
 
-Run run_child(const std::string& variant, int busy) {
+Run run_child(const std::string& policy, const std::string& variant, int busy) {
   // A report must not change the exit code, which speaks of the data.
   const std::string command = "TSAN_OPTIONS=\"exitcode=0 $TSAN_OPTIONS\" '" ASSAY_RACE_CHILD "' " + variant + " " +
-                              std::to_string(busy) + " 2>&1";
+                              std::to_string(busy) + " " + policy + " 2>&1";
   Run run;
   std::FILE* pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) return run;
@@ -44,8 +44,8 @@ struct Tally {
 
 #ifdef ASSAY_TSAN
 // The order of the accesses decides, not their time: every run counts.
-Run conclusive_run(const std::string& variant) {
-  return run_child(variant, 4);
+Run conclusive_run(const std::string& policy, const std::string& variant) {
+  return run_child(policy, variant, 4);
 }
 bool noticed(const Run& run) {
   return run.race_reported;
@@ -55,10 +55,10 @@ bool valid(const Run& run) {
 }
 #else
 // On a busy machine the second stream can be read before the first one wrote: such a run says nothing, and is repeated.
-Run conclusive_run(const std::string& variant) {
+Run conclusive_run(const std::string& policy, const std::string& variant) {
   Run run;
   for (int busy = 64; busy <= 4096; busy *= 2) {
-    run = run_child(variant, busy);
+    run = run_child(policy, variant, busy);
     if (run.exit_code != 5) break;
   }
   return run;
@@ -71,17 +71,17 @@ bool valid(const Run& run) {
 }
 #endif
 
-Tally tally(const std::string& variant) {
+Tally tally(const std::string& policy, const std::string& variant) {
   Tally result;
   for (int i = 0; i < kRuns; ++i) {
-    const Run run = conclusive_run(variant);
+    const Run run = conclusive_run(policy, variant);
     if (noticed(run)) ++result.noticed;
     if (!valid(run)) ++result.failed_runs;
   }
   return result;
 }
 
-class AllocatorRace : public ::testing::Test {
+class AllocatorRace : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     const char* folder = std::getenv("ASSAY_BIN_DIR");
@@ -90,16 +90,18 @@ class AllocatorRace : public ::testing::Test {
   }
 };
 
-TEST_F(AllocatorRace, ReuseWithoutTheEventIsAlwaysNoticed) {
-  const Tally result = tally("broken");
+TEST_P(AllocatorRace, ReuseWithoutTheEventIsAlwaysNoticed) {
+  const Tally result = tally(GetParam(), "broken");
   EXPECT_EQ(result.failed_runs, 0);
   EXPECT_EQ(result.noticed, kRuns);
 }
 
-TEST_F(AllocatorRace, TheRightAllocatorIsNeverAccused) {
-  const Tally result = tally("right");
+TEST_P(AllocatorRace, TheRightAllocatorIsNeverAccused) {
+  const Tally result = tally(GetParam(), "right");
   EXPECT_EQ(result.failed_runs, 0);
   EXPECT_EQ(result.noticed, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Policies, AllocatorRace, ::testing::Values("caching", "expandable", "remapping"));
 
 }  // namespace

@@ -69,6 +69,12 @@ void FakeDevice::finish(assay_stream* stream) {
   own->finished = own->recorded;
 }
 
+bool FakeDevice::idle(assay_stream* stream) const {
+  const std::lock_guard lock(mutex_);
+  const auto* own = reinterpret_cast<const Stream*>(stream);
+  return own->finished == own->recorded;
+}
+
 void FakeDevice::finish_one(assay_stream* stream) {
   const std::lock_guard lock(mutex_);
   auto* own = reinterpret_cast<Stream*>(stream);

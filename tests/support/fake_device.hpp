@@ -54,9 +54,10 @@ class FakeDevice {
 
   // Streams live as long as the device. An event is complete once `finish` of its stream was called after its record.
   assay_stream* new_stream();
-  void finish(assay_stream* stream);      // everything recorded so far
-  void finish_one(assay_stream* stream);  // the oldest event not yet complete
-  void finish_at_record(bool always);     // events complete as soon as they are recorded
+  void finish(assay_stream* stream);                    // everything recorded so far
+  void finish_one(assay_stream* stream);                // the oldest event not yet complete
+  [[nodiscard]] bool idle(assay_stream* stream) const;  // everything recorded so far is complete
+  void finish_at_record(bool always);                   // events complete as soon as they are recorded
 
   // The n-th call of a kind from now on (1 is the next one) answers `status`; with `and_after` every later one too.
   void fail(Call call, std::size_t nth, assay_status status, bool and_after = false);

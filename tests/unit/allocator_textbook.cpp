@@ -119,6 +119,6 @@ TEST_P(AllocatorMapFaults, EveryCallMayFailAndTheBooksStillBalance) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, AllocatorMapFaults, ::testing::Values("expandable"));
+INSTANTIATE_TEST_SUITE_P(Policies, AllocatorMapFaults, ::testing::Values("expandable", "remapping"));
 
 }  // namespace
