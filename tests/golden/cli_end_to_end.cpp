@@ -56,6 +56,20 @@ TEST_F(EndToEnd, ADecoderOfTheShippedModelsRuns) {
   EXPECT_THAT(ran.out, HasSubstr("Time to first token"));
 }
 
+TEST_F(EndToEnd, WithoutANetworkNothingIsDifferent) {
+  if (std::system("unshare -n true 2>/dev/null") != 0) GTEST_SKIP() << "this user may not make a network namespace";
+  const std::string plain = "run --backend host --model decoder-tiny --prompt 8 --decode 2 --repeats 2 ";
+  EXPECT_EQ(run(plain + "-o with.json").exit, 0);
+  const auto ran = run(plain + "-o without.json", "unshare -n");
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  const auto with = document("with.json").at("devices").at(0).at("launches").at(0);
+  const auto without = document("without.json").at("devices").at(0).at("launches").at(0);
+  EXPECT_EQ(with.at("checksum"), without.at("checksum"));
+  ASSERT_EQ(with.at("phases").size(), without.at("phases").size());
+  for (std::size_t i = 0; i < with.at("phases").size(); ++i)
+    EXPECT_EQ(with.at("phases").at(i).at("executed"), without.at("phases").at(i).at("executed"));
+}
+
 TEST_F(EndToEnd, AnOutputIsNeverOverwritten) {
   std::ofstream(root_ / "out.json") << "mine";
   const auto ran = run(std::string(kSmall) + "-o out.json");
