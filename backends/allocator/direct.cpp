@@ -100,7 +100,7 @@ Error DirectAllocator::out_of_memory(std::size_t bytes) const {
               std::to_string(statistics_.allocated_bytes[0].current) + " bytes, reserved " +
               std::to_string(statistics_.reserved_bytes[0].current) + " bytes, device free " +
               (info ? std::to_string(info->total_bytes - info->used_bytes) + " bytes" : std::string("unknown")) +
-              "; lower the load or free other memory of the device."};
+              "; lower the load, free other memory of the device, or raise its budget where it has one."};
 }
 
 }  // namespace assay::allocator

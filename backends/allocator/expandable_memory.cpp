@@ -158,7 +158,7 @@ Error ExpandableAllocator::out_of_memory(const Request& request) const {
           std::to_string(statistics.reserved_bytes[0].current) + " bytes, largest free block " +
           std::to_string(books_.largest_free_bytes()) + " bytes, device free ";
   text += info ? std::to_string(info->total_bytes - info->used_bytes) + " bytes" : "unknown";
-  text += "; lower the load or free other memory of the device.";
+  text += "; lower the load, free other memory of the device, or raise its budget where it has one.";
   return {ErrorCode::out_of_memory, std::move(text)};
 }
 

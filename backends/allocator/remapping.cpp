@@ -105,7 +105,7 @@ Result<void*> RemappingAllocator::allocate_after_flush(RemappingArena& arena, st
                      std::to_string(all.reserved_bytes[0].current) + " bytes, largest free block " +
                      std::to_string(largest) + " bytes, device free ";
   text += info ? std::to_string(info->total_bytes - info->used_bytes) + " bytes" : "unknown";
-  text += "; lower the load or free other memory of the device.";
+  text += "; lower the load, free other memory of the device, or raise its budget where it has one.";
   return Error{ErrorCode::out_of_memory, std::move(text)};
 }
 

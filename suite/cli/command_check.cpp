@@ -20,6 +20,7 @@ namespace {
 constexpr std::uint64_t kSeed = 1;
 
 Exit run_check(const Context& context) {
+  run::let_waiting_threads_sleep();
   const std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
   auto request = run::read_launch_request(text);
   if (!request) return context.fail(request.error());

@@ -15,6 +15,7 @@ namespace assay::cli {
 namespace {
 
 Exit run_launch(const Context& context) {
+  run::let_waiting_threads_sleep();
   const std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
   auto request = run::read_launch_request(text);
   if (!request) return context.fail(request.error());

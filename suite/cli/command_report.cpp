@@ -32,6 +32,7 @@ Exit run_report(const Options& options, const Context& context) {
   auto text = json::read_file(options.file);
   if (!text) return context.fail(text.error());
   std::string warning;
+  if (auto agrees = json::validate(*text, options.file); !agrees) return context.fail(agrees.error());
   auto document = json::read_document(*text, options.file, &warning);
   if (!document) return context.fail(document.error());
   if (!warning.empty()) context.err << "assay: " << warning << '\n';

@@ -162,6 +162,7 @@ Result<std::vector<Workload>> make_workloads(const std::string& suite, const Wor
       Workload w;
       w.model = model->config;
       w.source = model->source;
+      if (w.source.name.empty()) w.source.name = "dimensions";  // given on the command line
       w.kv = *kv;
       w.load_name = load.name;
       w.prompt_tokens = load.prompt;

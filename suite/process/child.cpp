@@ -243,6 +243,7 @@ Result<ChildResult> run_child(const ChildRequest& request) {
   if (!started) return started.error();
   const pid_t pid = started->pid;
   Group group(pid);
+  if (request.on_start) request.on_start(pid);
   const Descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   Lines lines(request.on_line);
   ChildResult result;

@@ -46,7 +46,8 @@ std::vector<CategoryBytes> categories(const std::vector<Counter>& counters) {
     const std::string_view perimeter = entry.perimeter;
     if (!perimeter.starts_with(kCategory) || entry.name != "allocated_bytes.current") continue;
     out.push_back({perimeter.substr(kCategory.size()), counter(counters, "allocated_bytes.current", perimeter),
-                   counter(counters, "allocated_bytes.peak", perimeter)});
+                   counter(counters, "allocated_bytes.peak", perimeter),
+                   counter(counters, "requested_bytes.peak", perimeter)});
   }
   return out;
 }

@@ -46,8 +46,9 @@ struct CategoryBytes {
   std::string_view name;
   std::optional<std::int64_t> current;
   std::optional<std::int64_t> peak;
+  std::optional<std::int64_t> requested_peak;
 };
-// Allocated bytes of each category that is among the counters, in their order.
+// Allocated bytes, and the highest requested ones, of each category that is among the counters, in their order.
 [[nodiscard]] std::vector<CategoryBytes> categories(const std::vector<Counter>& counters);
 
 }  // namespace assay::report

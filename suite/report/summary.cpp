@@ -96,22 +96,26 @@ std::string category_table(const Launch& launch) {
     std::string name;
     std::optional<std::int64_t> current;
     std::optional<std::int64_t> peak;
+    std::optional<std::int64_t> requested_peak;
   };
   std::vector<Row> rows;
   std::string where;
   for (const auto& phase : launch.phases) {
+    if (phase.name == "environment") continue;  // a toy workload that warms the kernels
     const auto found = categories(phase.end);
     if (!found.empty()) where = phase.name;
     for (const auto& category : found) {
       auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.name == category.name; });
-      if (row == rows.end()) row = rows.insert(rows.end(), Row{std::string(category.name), {}, {}});
+      if (row == rows.end()) row = rows.insert(rows.end(), Row{std::string(category.name), {}, {}, {}});
       row->current = category.current;
       row->peak = highest(row->peak, category.peak);
+      row->requested_peak = highest(row->requested_peak, category.requested_peak);
     }
   }
   if (rows.empty()) return {};
-  Table table({"Category", ">Peak", fmt::format(">At the end of {}", where)});
-  for (const auto& row : rows) table.add({row.name, bytes_or_none(row.peak), bytes_or_none(row.current)});
+  Table table({"Category", ">Peak requested", ">Peak allocated", fmt::format(">Allocated at the end of {}", where)});
+  for (const auto& row : rows)
+    table.add({row.name, bytes_or_none(row.requested_peak), bytes_or_none(row.peak), bytes_or_none(row.current)});
   return table.text();
 }
 
@@ -167,11 +171,13 @@ std::string checks_text(const DeviceSection& device, bool color) {
     return std::count_if(device.cases.begin(), device.cases.end(), [&](const Case& c) { return c.status == status; });
   };
   const auto unsupported = count(CaseStatus::unsupported);
-  const auto tried = static_cast<std::ptrdiff_t>(device.cases.size()) - unsupported;
+  const auto not_executed = count(CaseStatus::failed);
+  const auto tried = static_cast<std::ptrdiff_t>(device.cases.size()) - unsupported - not_executed;
   const auto good = count(CaseStatus::ok);
-  auto out = fmt::format("  Kernel checks: {}{}\n",
+  auto out = fmt::format("  Kernel checks: {}{}{}\n",
                          painted(fmt::format("{} of {} within tolerance", good, tried), good == tried, color),
-                         unsupported > 0 ? fmt::format(", {} not supported here", unsupported) : "");
+                         unsupported > 0 ? fmt::format(", {} not supported here", unsupported) : "",
+                         not_executed > 0 ? fmt::format(", {} could not be executed", not_executed) : "");
   for (const auto& checked : device.cases)
     if (checked.status == CaseStatus::wrong || checked.status == CaseStatus::failed)
       out += wrapped(fmt::format("{}: {}", checked.name, checked.message), "    ", "      ");

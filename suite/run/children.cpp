@@ -3,6 +3,7 @@
 #include "suite/run/children.hpp"
 
 #include <fmt/format.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <charconv>
@@ -107,12 +108,15 @@ Result<void> run_launch(const LaunchJob& job, Recorder& recorder) {
   launch.workload = static_cast<std::int64_t>(job.step.workload);
   launch.started_at = timestamp();
   const auto& device = request.plan.devices[job.step.device].name;
-  if (auto done = recorder.record(LaunchStarted{device, launch}); !done) return done;
   Listener listener{job, recorder, {}, 0};
   process::ChildRequest child;
   child.argv = {request.program, "__launch"};
   child.input = write_launch_request({request.plan, job.step.device, job.step.workload, job.order});
   child.time_limit = limit_of(request.plan);
+  child.on_start = [&](std::int64_t pid) {
+    launch.pid = pid;
+    if (auto done = recorder.record(LaunchStarted{device, launch}); !done) throw Stop{done.error()};
+  };
   child.on_line = [&listener](std::string_view line) { listener(line); };
   try {
     auto result = process::run_child(child);
@@ -140,10 +144,12 @@ Result<bool> check_kernels(const Request& request, std::size_t device, Recorder&
     if (auto recorded = recorder.record(*entry); !recorded) throw Stop{recorded.error()};
   };
   try {
-    auto child = process::run_child({{request.program, "__check"},
-                                     write_launch_request({request.plan, device, 0, 0}),
-                                     limit_of(request.plan),
-                                     take});
+    process::ChildRequest asked;
+    asked.argv = {request.program, "__check"};
+    asked.input = write_launch_request({request.plan, device, 0, 0});
+    asked.time_limit = limit_of(request.plan);
+    asked.on_line = take;
+    auto child = process::run_child(asked);
     if (!child) return child.error();
     if (child->end == process::ChildEnd::interrupted) return false;
     if (child->end == process::ChildEnd::exited && child->exit_code == 0 && cases > 0 && nonsense.empty()) return good;
@@ -194,6 +200,10 @@ Result<measure::LaunchRequest> read_launch_request(std::string_view text) {
   if (request.device >= plan->devices.size() || request.workload >= plan->workloads.size()) return refused;
   request.plan = std::move(*plan);
   return request;
+}
+
+void let_waiting_threads_sleep() {
+  ::setenv("OMP_WAIT_POLICY", "passive", 0);
 }
 
 std::string last_words(std::string_view text) {

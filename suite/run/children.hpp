@@ -34,4 +34,9 @@ Result<measure::LaunchRequest> read_launch_request(std::string_view text);
 // The last line of a child's words without the program's name in front, for a message.
 [[nodiscard]] std::string last_words(std::string_view error_tail);
 
+// For a child before it loads a module: OpenMP's threads sleep between kernels instead of spinning, which on shared cores
+// takes time from the threads they wait for (measured on two busy cores: a third of the wall time). A policy that the
+// user set stays, and stands in the identity.
+void let_waiting_threads_sleep();
+
 }  // namespace assay::run

@@ -17,6 +17,12 @@ Result<Recorder> Recorder::create(const std::filesystem::path& output) {
 Result<void> Recorder::record(const JournalEntry& entry) {
   // Into the document first: what does not fit must not get into the journal, which could then not be read back.
   if (auto applied = json::apply(document_, entry); !applied) return applied;
+  if (std::holds_alternative<RunStarted>(entry)) {
+    // A plan that no document could hold must be found out before anything is measured.
+    auto empty = document_;
+    json::finish(empty);
+    if (auto text = json::write_document(empty); !text) return text.error();
+  }
   if (auto appended = journal_.append(entry); !appended)
     return Error{appended.error().code, fmt::format("{}; what was recorded before is kept in {}: assay recover makes a "
                                                     "document of it",

@@ -6,3 +6,4 @@ assay_add_test(NAME unit.json_parse LABELS unit SOURCES json_parse.cpp LIBRARIES
 assay_add_test(NAME unit.json_file LABELS unit SOURCES json_file.cpp LIBRARIES assay::json)
 assay_add_test(NAME unit.journal_fold LABELS unit SOURCES journal_fold.cpp LIBRARIES assay::json)
 assay_add_test(NAME unit.journal_faults LABELS unit SOURCES journal_faults.cpp LIBRARIES assay::json)
+assay_add_test(NAME unit.json_consistency LABELS unit SOURCES json_consistency.cpp LIBRARIES assay::json)

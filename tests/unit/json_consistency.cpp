@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A document changed by hand so that it contradicts itself is refused, whichever of its statements was changed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "results-schema/json/json.hpp"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using ::testing::HasSubstr;
+
+Json example() {
+  const char* source = std::getenv("ASSAY_SOURCE_DIR");
+  const auto text =
+      json::read_file(std::string(source != nullptr ? source : ".") + "/results-schema/v1/examples/run-ok.json");
+  auto document = Json::parse(*text);
+  // Counters and a sample that the rules can hold against their ledger and phase.
+  auto& launch = document["devices"][0]["launches"][0];
+  for (auto& phase : launch["phases"]) {
+    Json reserved = phase["end"][0];
+    for (const auto& term : phase["ledger_end"]["terms"])
+      if (term["name"] == "reserved") reserved["quantity"]["value"] = term["first"]["value"];
+    reserved["name"] = "reserved_bytes.all.current";
+    phase["end"].push_back(reserved);
+  }
+  launch["samples"].push_back({{"name", "whole_cycle"},
+                               {"unit", "ns"},
+                               {"basis", "observed"},
+                               {"values", {launch["phases"].back()["duration"]["value"].get<double>()}},
+                               {"flags", Json::array()}});
+  return document;
+}
+
+struct Change {
+  const char* name;
+  std::function<void(Json& document)> apply;
+  const char* says;
+};
+
+class Contradiction : public ::testing::TestWithParam<Change> {};
+
+TEST_P(Contradiction, IsRefused) {
+  auto document = example();
+  ASSERT_TRUE(json::validate(document.dump(), "d.json")) << json::validate(document.dump(), "d.json").error().text;
+  GetParam().apply(document);
+  const auto read = json::validate(document.dump(), "d.json");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::bad_input);
+  EXPECT_THAT(read.error().text, HasSubstr(GetParam().says));
+}
+
+Json& launch_of(Json& document) {
+  return document["devices"][0]["launches"][0];
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Changes, Contradiction,
+    ::testing::Values(
+        Change{"platform", [](Json& d) { d["devices"][0]["identity"]["fields"]["platform"]["value"] = "nvidia"; },
+               "backend host on platform nvidia"},
+        Change{"outcome", [](Json& d) { launch_of(d)["outcome"] = "failed"; }, "status"},
+        Change{"launches", [](Json& d) { d["plan"]["launches"] = 3; }, "status"},
+        Change{"reserved_below_allocated",
+               [](Json& d) { launch_of(d)["phases"].back()["end"].back()["quantity"]["value"] = 1; }, "less than"},
+        Change{"reserved_beside_its_ledger",
+               [](Json& d) { launch_of(d)["phases"].back()["end"].back()["quantity"]["value"] = 99'000'000; },
+               "by its ledger"},
+        Change{"sample", [](Json& d) { launch_of(d)["samples"].back()["values"][0] = 1.0; },
+               "not the duration of its phase"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace assay
