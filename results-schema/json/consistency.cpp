@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a document says of itself must agree: rules over several values that a schema cannot state. They are asked of
 // documents that are read, never of one being written: no rule may cost a result that was measured.
-#include "results-schema/json/consistency.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -10,7 +8,7 @@
 #include "results-schema/json/guard.hpp"
 #include "results-schema/json/json.hpp"
 
-namespace assay::json::detail {
+namespace assay::json {
 namespace {
 
 using Found = std::optional<std::string>;  // the contradiction, in words
@@ -107,7 +105,8 @@ Found check_status(const RunDocument& document) {
 
 Result<void> check_consistency(const RunDocument& document, std::string_view name) {
   const auto refuse = [&](const std::string& what) {
-    return bad_input(std::string(name) + " contradicts itself: " + what + "; it was changed after it was written");
+    return detail::bad_input(std::string(name) + " contradicts itself: " + what +
+                             "; it was changed after it was written");
   };
   if (const auto found = check_status(document)) return refuse(*found);
   for (const auto& device : document.devices) {
@@ -119,4 +118,4 @@ Result<void> check_consistency(const RunDocument& document, std::string_view nam
   return {};
 }
 
-}  // namespace assay::json::detail
+}  // namespace assay::json

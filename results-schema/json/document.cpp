@@ -5,7 +5,6 @@
 #include <string>
 
 #include "results-schema/json/codec.hpp"
-#include "results-schema/json/consistency.hpp"
 #include "results-schema/json/guard.hpp"
 #include "results-schema/json/json.hpp"
 #include "results-schema/json/members.hpp"
@@ -164,7 +163,6 @@ Result<DocumentKind> validate(std::string_view text, std::string_view name, std:
     auto document = detail::decode_document(*value, name);
     if (!document) return document.error();
     if (auto related = check_relations(*document, name); !related) return related.error();
-    if (auto agrees = detail::check_consistency(*document, name); !agrees) return agrees.error();
   }
   return envelope->kind;
 }

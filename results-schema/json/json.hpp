@@ -42,6 +42,11 @@ Result<RunDocument> read_document(std::string_view text, std::string_view name, 
 // what this one knows is checked.
 Result<DocumentKind> validate(std::string_view text, std::string_view name, std::string* warning = nullptr);
 
+// What a schema cannot state: platform and backend, counters and ledger, samples and phases, status and outcomes of one
+// document agree. Asked of documents that are read, never of one being written: no rule may cost a measured result.
+// Errors: bad_input with the first contradiction.
+Result<void> check_consistency(const RunDocument& document, std::string_view name);
+
 std::string_view to_text(DocumentKind kind);
 
 // The plan alone, as `--dry-run` prints it and `--plan FILE` reads it.

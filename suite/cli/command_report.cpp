@@ -32,9 +32,9 @@ Exit run_report(const Options& options, const Context& context) {
   auto text = json::read_file(options.file);
   if (!text) return context.fail(text.error());
   std::string warning;
-  if (auto agrees = json::validate(*text, options.file); !agrees) return context.fail(agrees.error());
   auto document = json::read_document(*text, options.file, &warning);
   if (!document) return context.fail(document.error());
+  if (auto agrees = json::check_consistency(*document, options.file); !agrees) return context.fail(agrees.error());
   if (!warning.empty()) context.err << "assay: " << warning << '\n';
   if (options.json) {
     auto again = json::write_document(*document);

@@ -21,6 +21,11 @@ Exit run_validate(const Options& options, const Context& context) {
   std::string warning;
   auto text = json::read_file(options.file);
   auto kind = text ? json::validate(*text, options.file, &warning) : Result<DocumentKind>(text.error());
+  if (kind && (*kind == DocumentKind::run || *kind == DocumentKind::measure)) {
+    const auto document = json::read_document(*text, options.file);
+    const auto agrees = document ? json::check_consistency(*document, options.file) : Result<void>(document.error());
+    if (!agrees) kind = agrees.error();
+  }
   if (!kind) {
     if (options.json) {
       const nlohmann::ordered_json answer{{"file", options.file}, {"valid", false}, {"problem", kind.error().text}};

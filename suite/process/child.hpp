@@ -23,7 +23,7 @@ struct ChildRequest {
   // Called for each complete line the child reports, in order, from the calling thread.
   std::function<void(std::string_view line)> on_line;
   // Called once the child runs, with its process id.
-  std::function<void(std::int64_t pid)> on_start;
+  std::function<void(std::int64_t pid)> on_start = {};
 };
 
 enum class ChildEnd { exited, signalled, timed_out, interrupted };

@@ -126,7 +126,7 @@ TEST_F(EndToEnd, ACrashAndAFaultAreRecorded) {
   const auto crash = run(faulty_run(), "ASSAY_FAULT=memory_info:4:crash");
   EXPECT_EQ(crash.exit, 6) << crash.err << crash.out;
   expect_valid("out.json");
-  const auto& launch = document("out.json").at("devices").at(0).at("launches").at(0);
+  const Json launch = document("out.json").at("devices").at(0).at("launches").at(0);
   EXPECT_EQ(launch.at("outcome"), "crashed");
   EXPECT_EQ(launch.at("signal"), SIGSEGV);
   fs::remove(root_ / "out.json");
