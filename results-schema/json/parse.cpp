@@ -176,7 +176,7 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t max
   const auto failure = [&path](const std::string& reason) {
     return detail::bad_input("cannot read " + path.string() + ": " + reason + "; check the path");
   };
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not block
   if (descriptor < 0) return failure(std::strerror(errno));
   struct Closer {
     int descriptor;
@@ -186,6 +186,7 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t max
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) return failure(std::strerror(errno));
   if (S_ISDIR(status.st_mode)) return failure("it is a folder");
+  if (!S_ISREG(status.st_mode)) return failure("it is no regular file");
   std::string bytes;
   std::vector<char> chunk(std::size_t{1} << 16);
   for (;;) {

@@ -149,7 +149,14 @@ Exit run_plan(const RunOptions& options, const Context& context) {
   if (outcome->interrupted)
     return context.fail(
         {ErrorCode::interrupted, fmt::format("interrupted; what was measured is in {}", output.string())});
-  return exit_of_document(*outcome);
+  // The reason also goes where a script that reads no summary finds it.
+  const Exit exit = exit_of_document(*outcome);
+  if (exit != Exit::done && !outcome->document.failures.empty()) {
+    const auto& failure = outcome->document.failures.front();
+    context.err << fmt::format("assay: {}{}{}: {}\n", failure.device, failure.phase.empty() ? "" : ", ", failure.phase,
+                               failure.message);
+  }
+  return exit;
 }
 
 }  // namespace assay::cli

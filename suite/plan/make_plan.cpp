@@ -11,6 +11,8 @@
 namespace assay::planning {
 namespace {
 
+constexpr std::int64_t kMostLaunches = 10'000;  // as --launches
+
 Error usage(std::string text) {
   return {ErrorCode::usage, std::move(text)};
 }
@@ -72,6 +74,9 @@ Result<Plan> from_file(const Request& request) {
   auto text = json::read_file(request.plan_file);
   if (!text) return text.error();
   auto plan = json::read_plan(*text, request.plan_file);
+  if (plan && plan->launches > kMostLaunches)
+    return Error{ErrorCode::bad_input, fmt::format("{}: {} launches are more than {}; plan fewer", request.plan_file,
+                                                   plan->launches, kMostLaunches)};
   if (!plan) return plan.error();
   for (const auto& workload : plan->workloads)
     if (auto checked = check_workload(workload); !checked)

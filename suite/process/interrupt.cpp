@@ -3,6 +3,7 @@
 #include "suite/process/interrupt.hpp"
 
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -20,6 +21,7 @@ constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
 struct SignalState {
   std::atomic<bool> arrived{false};
   std::atomic<int> descriptor{-1};
+  std::atomic<std::int64_t> first_ns{0};  // when the first signal arrived
   std::array<struct sigaction, kSignals.size()> previous{};
 };
 SignalState& state() {
@@ -27,9 +29,24 @@ SignalState& state() {
   return instance;
 }
 
-extern "C" void assay_on_interrupt(int) {
+// Shells and timeout(1) can send the same signal to a process and to its group, within moments of each other. Only one
+// that comes this much later is a user who does not want to wait.
+constexpr std::int64_t kImpatientNs = 1'000'000'000;
+
+std::int64_t now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+extern "C" void assay_on_interrupt(int number) {
   const int saved = errno;
-  state().arrived.store(true);
+  if (!state().arrived.exchange(true)) {
+    state().first_ns.store(now_ns());
+  } else if (now_ns() - state().first_ns.load() > kImpatientNs) {
+    std::signal(number, SIG_DFL);
+    ::raise(number);
+  }
   const int descriptor = state().descriptor.load();
   const std::uint64_t one = 1;
   if (descriptor >= 0) (void)!::write(descriptor, &one, sizeof one);
@@ -46,7 +63,6 @@ InterruptGuard::InterruptGuard() {
   outermost_ = true;
   struct sigaction action {};
   action.sa_handler = assay_on_interrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
   ::sigemptyset(&action.sa_mask);
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     ::sigaction(kSignals[i], nullptr, &state().previous[i]);

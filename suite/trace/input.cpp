@@ -32,6 +32,8 @@ Result<Input> Input::open(const std::string& path) {
     return Error{ErrorCode::bad_input, fmt::format("{}: {}; give the path of a trace", path, std::strerror(errno))};
   if (S_ISDIR(info.st_mode))
     return Error{ErrorCode::bad_input, fmt::format("{} is a folder; give the path of a trace", path)};
+  if (!S_ISREG(info.st_mode))
+    return Error{ErrorCode::bad_input, fmt::format("{} is no regular file; give the path of a trace", path)};
   gzFile file = gzopen(path.c_str(), "rbe");
   if (file == nullptr)
     return Error{ErrorCode::bad_input,
