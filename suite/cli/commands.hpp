@@ -21,7 +21,6 @@ void add_recover(CLI::App& app, Context& context);
 
 // Hidden: what the program runs in a child of its own, with entries on descriptor 3.
 void add_hidden_probe(CLI::App& app, Context& context);     // __probe: modules that answer
-void add_hidden_identity(CLI::App& app, Context& context);  // __identity: the identity of one device
 void add_hidden_check(CLI::App& app, Context& context);     // __check: kernels against their references
 void add_hidden_launch(CLI::App& app, Context& context);    // __launch: one workload on one device
 

@@ -108,8 +108,8 @@ TEST(Kernels, GiveTheSameBitsEveryTimeAndForAnyNumberOfCpuThreads) {
   }
 }
 
-// Each mode lies within its tolerance of the reference, so two modes lie within twice the tolerance of one another;
-// here the outputs of one mode are judged as if they were the other's neighbours, element by element, on one input.
+// Each mode is held against the reference, so two modes lie within twice the tolerance of one another; the modes are not
+// compared directly.
 TEST(Kernels, Wave32And64AgreeWithOneThread) {
   const host::KernelBuild& build = host::kernel_build();
   for (const std::string& kernel : kernel_names()) {
