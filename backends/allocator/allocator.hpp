@@ -37,6 +37,21 @@ struct SegmentInfo {
   std::vector<BlockInfo> blocks;
 };
 
+// What an allocator holds at this moment, in bytes; the words are those of Statistics.
+struct Usage {
+  std::size_t requested_bytes = 0;
+  std::size_t allocated_bytes = 0;
+  std::size_t active_bytes = 0;
+  std::size_t reserved_bytes = 0;
+};
+
+inline Usage usage_of(const Statistics& statistics) {
+  return {static_cast<std::size_t>(statistics.requested_bytes[0].current),
+          static_cast<std::size_t>(statistics.allocated_bytes[0].current),
+          static_cast<std::size_t>(statistics.active_bytes[0].current),
+          static_cast<std::size_t>(statistics.reserved_bytes[0].current)};
+}
+
 // A stream-ordered allocator for one device.
 //
 // Stream order: memory from allocate(n, s) may be used at once by work on `s`. deallocate(p) may be called while work
@@ -68,6 +83,8 @@ class Allocator {
   virtual Result<void> process_events() = 0;
 
   [[nodiscard]] virtual Statistics statistics() const = 0;
+  // The current values alone, cheap enough to be read after every operation.
+  [[nodiscard]] virtual Usage usage() const { return usage_of(statistics()); }
   virtual void reset_peaks() = 0;        // peak = current; frees nothing
   virtual void reset_accumulated() = 0;  // allocated = freed = 0, scalar counters = 0
 

@@ -113,6 +113,11 @@ Statistics CachingAllocator::statistics() const {
   return books_.statistics();
 }
 
+Usage CachingAllocator::usage() const {
+  const std::lock_guard lock(mutex_);
+  return usage_of(books_.statistics());
+}
+
 void CachingAllocator::reset_peaks() {
   const std::lock_guard lock(mutex_);
   reset_all_peaks(books_.statistics());

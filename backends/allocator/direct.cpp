@@ -67,6 +67,11 @@ Statistics DirectAllocator::statistics() const {
   return statistics_;
 }
 
+Usage DirectAllocator::usage() const {
+  const std::lock_guard lock(mutex_);
+  return usage_of(statistics_);
+}
+
 void DirectAllocator::reset_peaks() {
   const std::lock_guard lock(mutex_);
   reset_all_peaks(statistics_);

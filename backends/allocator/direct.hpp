@@ -27,6 +27,7 @@ class DirectAllocator final : public Allocator {
   Result<void> empty_cache() override { return {}; }
   Result<void> process_events() override { return {}; }
   [[nodiscard]] Statistics statistics() const override;
+  [[nodiscard]] Usage usage() const override;
   void reset_peaks() override;
   void reset_accumulated() override;
   [[nodiscard]] std::vector<SegmentInfo> snapshot() const override;

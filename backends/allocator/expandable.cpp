@@ -111,6 +111,11 @@ Statistics ExpandableAllocator::statistics() const {
   return books_.statistics();
 }
 
+Usage ExpandableAllocator::usage() const {
+  const std::lock_guard lock(mutex_);
+  return usage_of(books_.statistics());
+}
+
 void ExpandableAllocator::reset_peaks() {
   const std::lock_guard lock(mutex_);
   reset_all_peaks(books_.statistics());

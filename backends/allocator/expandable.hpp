@@ -40,6 +40,7 @@ class ExpandableAllocator final : public Allocator {
   Result<void> empty_cache() override;
   Result<void> process_events() override;
   [[nodiscard]] Statistics statistics() const override;
+  [[nodiscard]] Usage usage() const override;
   void reset_peaks() override;
   void reset_accumulated() override;
   [[nodiscard]] std::vector<SegmentInfo> snapshot() const override;

@@ -159,6 +159,18 @@ Statistics RemappingAllocator::statistics() const {
   return sum;
 }
 
+Usage RemappingAllocator::usage() const {
+  Usage sum;
+  visit_arenas([&](const RemappingArena& arena) {
+    const Usage one = arena.usage();
+    sum.requested_bytes += one.requested_bytes;
+    sum.allocated_bytes += one.allocated_bytes;
+    sum.active_bytes += one.active_bytes;
+    sum.reserved_bytes += one.reserved_bytes;
+  });
+  return sum;
+}
+
 void RemappingAllocator::reset_peaks() {
   visit_arenas([](RemappingArena& arena) { arena.reset_peaks(); });
   shared_.reserved_peak.store(shared_.reserved.load());

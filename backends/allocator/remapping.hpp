@@ -50,6 +50,7 @@ class RemappingAllocator final : public Allocator {
   Result<void> empty_cache() override;
   Result<void> process_events() override;
   [[nodiscard]] Statistics statistics() const override;
+  [[nodiscard]] Usage usage() const override;
   void reset_peaks() override;
   void reset_accumulated() override;
   [[nodiscard]] std::vector<SegmentInfo> snapshot() const override;

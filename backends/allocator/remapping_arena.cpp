@@ -233,6 +233,11 @@ Statistics RemappingArena::statistics() const {
   return statistics;
 }
 
+Usage RemappingArena::usage() const {
+  const std::lock_guard lock(lock_);
+  return usage_of(books_.statistics());
+}
+
 void RemappingArena::count(std::int64_t Statistics::*counter) {
   const std::lock_guard lock(lock_);
   ++(books_.statistics().*counter);

@@ -58,6 +58,7 @@ class alignas(128) RemappingArena {  // no two arenas share a cache line, nor a 
   Result<void> release();           // unmaps what is idle; the caller has waited for the device
 
   [[nodiscard]] Statistics statistics() const;
+  [[nodiscard]] Usage usage() const;
   void count(std::int64_t Statistics::*counter);
   void reset_peaks();
   void reset_accumulated();
