@@ -129,6 +129,7 @@ Block& Books::cut(Block& block, std::size_t bytes) {
 
 Block& Books::hand_out(Block& block, std::size_t rounded, std::size_t requested, Category category, bool split,
                        bool from_the_end) {
+  statistics_.num_splits += split ? 1 : 0;
   if (split && from_the_end) {
     Block& given = cut(block, block.bytes - rounded);
     block.segment->pool->free.insert(block);

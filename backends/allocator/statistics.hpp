@@ -66,6 +66,7 @@ struct Statistics {
   std::int64_t num_sync_all_streams = 0;
   std::int64_t num_device_alloc = 0;
   std::int64_t num_device_free = 0;
+  std::int64_t num_splits = 0;       // allocations whose block was cut from a larger one; PyTorch has no such counter
   std::int64_t max_split_size = -1;  // bytes, -1 unlimited
   std::array<CategoryStatistics, kCategoryCount> categories;
   bool operator==(const Statistics&) const = default;

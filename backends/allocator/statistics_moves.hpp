@@ -121,6 +121,7 @@ inline void add_statistics(Statistics& into, Statistics& from) {
   into.num_sync_all_streams += from.num_sync_all_streams;
   into.num_device_alloc += from.num_device_alloc;
   into.num_device_free += from.num_device_free;
+  into.num_splits += from.num_splits;
 }
 
 // Peak = current, everywhere; frees nothing.
@@ -131,7 +132,7 @@ inline void reset_all_peaks(Statistics& statistics) {
 inline void reset_all_accumulated(Statistics& statistics) {
   visit_stats(statistics, [](Stat& stat) { stat.reset_accumulated(); });
   statistics.num_alloc_retries = statistics.num_ooms = statistics.num_sync_all_streams = 0;
-  statistics.num_device_alloc = statistics.num_device_free = 0;
+  statistics.num_device_alloc = statistics.num_device_free = statistics.num_splits = 0;
 }
 
 }  // namespace assay::allocator
