@@ -65,6 +65,9 @@ void PolicyReplay::take(const trace::Event& event) {
     case trace::Action::free_requested:
       requested_free_ = event.address;
       return;  // the step is the completion's, or the next event's
+    case trace::Action::empty_cache:
+      if (auto emptied = allocator_->empty_cache(); !emptied) fail(emptied.error(), 0, 0);
+      break;
     default:
       return;  // what the recorded allocator did by itself is no event of this one
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our own recorded format: comments with the recorder's identity, then CSV that a spreadsheet opens.
+#include <algorithm>
 #include <utility>
 
+#include "backends/allocator/statistics.hpp"
 #include "suite/trace/columns.hpp"
 #include "suite/trace/formats.hpp"
 
@@ -19,6 +21,7 @@ constexpr std::array kActions{
     ActionName{"free_completed", Action::free_completed},
     ActionName{"record_stream", Action::record_stream},
     ActionName{"out_of_memory", Action::out_of_memory},
+    ActionName{"empty_cache", Action::empty_cache},
 };
 
 class Assay : public Source {
@@ -47,11 +50,22 @@ class Assay : public Source {
     if (!where) return bad_cell(input_, kNames[kAddress], columns_.cell(kAddress));
     if (!bytes || *bytes < 0 || *bytes > kAbsurdBytes) return bad_cell(input_, kNames[kBytes], columns_.cell(kBytes));
     if (!time) return bad_cell(input_, kNames[kTime], columns_.cell(kTime));
-    event = Event{known->action, *device, *stream, *where, *bytes, *time};
-    return true;
+    event = Event{known->action, *device, *stream, *where, *bytes, *time, -1};
+    return take_category(event);
   }
 
  private:
+  // The column may be left out; an empty cell is an event without a category.
+  Result<bool> take_category(Event& event) const {
+    const auto cell = columns_.optional_cell("category");
+    if (!cell || cell->empty()) return true;
+    const auto& names = allocator::kCategoryNames;
+    const auto known = std::find(names.begin(), names.end(), *cell);
+    if (known == names.end()) return bad_cell(input_, "category", *cell);
+    event.category = static_cast<std::int8_t>(known - names.begin());
+    return true;
+  }
+
   Input input_;
   Columns<6> columns_;
   Header header_;

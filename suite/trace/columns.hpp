@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@ class Columns {
     if (!more) return more.error();
     split_cells(columns.line_, columns.cells_);
     columns.width_ = columns.cells_.size();
+    columns.header_.assign(columns.cells_.begin(), columns.cells_.end());
     for (std::size_t i = 0; i < N; ++i) {
       const auto found = std::find(columns.cells_.begin(), columns.cells_.end(), names[i]);
       if (found == columns.cells_.end())
@@ -49,7 +51,15 @@ class Columns {
 
   [[nodiscard]] std::string_view cell(std::size_t number) const { return cells_[index_[number]]; }
 
+  // The cell under a column that need not be there.
+  [[nodiscard]] std::optional<std::string_view> optional_cell(std::string_view name) const {
+    const auto found = std::find(header_.begin(), header_.end(), name);
+    if (found == header_.end()) return std::nullopt;
+    return cells_[static_cast<std::size_t>(found - header_.begin())];
+  }
+
  private:
+  std::vector<std::string> header_;
   std::string line_;
   std::vector<std::string_view> cells_;
   std::array<std::size_t, N> index_{};

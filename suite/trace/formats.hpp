@@ -23,7 +23,8 @@ Result<std::unique_ptr<Source>> open_rmm_csv(Input input);
 // Umpire's replay log, one JSON object a line. Starts empty. Streams are not known to Umpire.
 Result<std::unique_ptr<Source>> open_umpire(Input input);
 
-// Our own format: "#assay-trace 1", "#key=value" lines, then action,device,stream,address,bytes,time_us. Starts empty.
+// Our own format: "#assay-trace 1", "#key=value" lines, then action,device,stream,address,bytes,time_us and, if known,
+// category. Starts empty.
 Result<std::unique_ptr<Source>> open_assay(Input input);
 
 }  // namespace assay::trace

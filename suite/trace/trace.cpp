@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "suite/trace/formats.hpp"
+#include "suite/trace/paged_kv.hpp"
 #include "suite/trace/snapshot.hpp"
 
 namespace assay::trace {
@@ -79,6 +80,16 @@ class Checked : public Source {
 
 }  // namespace
 
+namespace {
+
+Result<std::unique_ptr<Source>> open_pool(const std::string& path, const PagedKvOptions& options) {
+  auto pool = open_paged_kv(path, options);
+  if (!pool) return pool.error();
+  return std::unique_ptr<Source>(std::move(*pool));
+}
+
+}  // namespace
+
 std::string_view to_text(Format format) {
   switch (format) {
     case Format::pytorch_json:
@@ -104,6 +115,10 @@ std::string_view to_text(Format format) {
 }
 
 Result<std::unique_ptr<Source>> open(const std::string& path) {
+  return open(path, PagedKvOptions{});
+}
+
+Result<std::unique_ptr<Source>> open(const std::string& path, const PagedKvOptions& requests) {
   auto input = Input::open(path);
   if (!input) return input.error();
   const auto sniffed = input->peek(kSniffBytes);
@@ -115,17 +130,19 @@ Result<std::unique_ptr<Source>> open(const std::string& path) {
   const std::string_view first_line = head.substr(0, head.find_first_of("\r\n"));
   const std::size_t start = head.find_first_not_of(" \t\r\n");
   if (start != std::string_view::npos && head[start] == '{') {
+    if (has(first_line, "\"input_length\"")) return open_pool(path, requests);
     if (has(first_line, "\"category\"") && has(first_line, "\"name\"")) return open_umpire(std::move(*input));
     if (has(head, "\"traceEvents\"") || has(head, "\"deviceProperties\"") || has(head, "\"schemaVersion\""))
       return open_kineto_json(std::move(*input));
     return open_snapshot(std::move(*input), Format::pytorch_json);
   }
+  if (has(first_line, "ContextTokens")) return open_pool(path, requests);
   if (has(first_line, "Thread") && has(first_line, "Action")) return open_rmm_csv(std::move(*input));
   if (has(first_line, "addr") || has(first_line, "device_type")) return open_kineto_csv(std::move(*input));
   return Error{
       ErrorCode::bad_input,
       fmt::format("{}: the format is not known; give a PyTorch snapshot (JSON or pickle), Kineto memory events, "
-                  "an RMM log, an Umpire replay log or an Assay trace, gzip or not",
+                  "an RMM log, an Umpire replay log, LLM requests or an Assay trace, gzip or not",
                   path)};
 }
 

@@ -34,7 +34,8 @@ enum class Action : std::uint8_t {
   segment_map,
   segment_unmap,
   out_of_memory,  // bytes: the request; address: free device bytes
-  snapshot        // a mark without effect
+  snapshot,       // a mark without effect
+  empty_cache     // the caller gave all unused memory back to the device
 };
 
 // One event. File order is the order; the time is only a label.
@@ -45,6 +46,7 @@ struct Event {
   std::uint64_t address = 0;  // as recorded; names the block, or the segment
   std::int64_t bytes = 0;
   std::int64_t time_us = -1;  // -1: not recorded
+  std::int8_t category = -1;  // index into allocator::kCategoryNames; -1: not recorded
 };
 
 enum class RecordedState : std::uint8_t { active, pending_free, inactive };
@@ -100,7 +102,8 @@ class Source {
 [[nodiscard]] std::string_view to_text(Format format);
 
 // Opens a trace, gzip or not, and finds its format by its first bytes. Line formats are streamed; the memory of a
-// snapshot is in proportion to its file. Errors: bad_input with file and position.
+// snapshot is in proportion to its file. Requests are driven through a paged KV pool with default options
+// (paged_kv.hpp). Errors: bad_input with file and position.
 Result<std::unique_ptr<Source>> open(const std::string& path);
 
 // Passes on the events of `source` after checking them against each other: an address freed twice with no allocation
