@@ -189,6 +189,13 @@ class Fold {
     return {};
   }
 
+  Result<void> operator()(const AllocatorTimed& entry) {
+    Launch* launch = find_running(document_, entry.launch_order);
+    if (launch == nullptr) return no_launch(entry.launch_order);
+    launch->allocator_latency = entry.calls;
+    return {};
+  }
+
   Result<void> operator()(const LaunchFinished& entry) {
     Launch* launch = find_running(document_, entry.launch_order);
     if (launch == nullptr) return no_launch(entry.launch_order);

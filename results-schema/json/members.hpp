@@ -184,12 +184,20 @@ void members(A& a, T& x) {
   a("balanced", x.balanced);
 }
 
+template <class A, Of<MemoryAccount> T>
+void members(A& a, T& x) {
+  a("cause", x.cause);
+  a("sentence", x.sentence);
+  a("terms", x.terms);
+}
+
 template <class A, Of<PhaseFailure> T>
 void members(A& a, T& x) {
   a("code", x.code);
   a("message", x.message);
   a("requested_bytes", x.requested_bytes);
   a("category", x.category);
+  a("account", x.account);
 }
 
 template <class A, Of<Phase> T>
@@ -229,6 +237,15 @@ void members(A& a, T& x) {
   a("flags", x.flags);
 }
 
+template <class A, Of<CallLatency> T>
+void members(A& a, T& x) {
+  a("call", x.call);
+  a("count", x.count);
+  a("p50", x.p50);
+  a("p99", x.p99);
+  a("max", x.max);
+}
+
 template <class A, Of<Launch> T>
 void members(A& a, T& x) {
   a("index", x.index);
@@ -245,6 +262,7 @@ void members(A& a, T& x) {
   a("phases", x.phases);
   a("samples", x.samples);
   a("checksum", x.checksum);
+  a("allocator_latency", x.allocator_latency);
 }
 
 template <class A, Of<Case> T>
@@ -293,8 +311,8 @@ void members(A& a, T& x) {
 // ---- journal entries; kEntryWords follows the order of the variant ----
 
 inline constexpr std::array<std::string_view, std::variant_size_v<JournalEntry>> kEntryWords{
-    "run_started",    "device_identified", "case_checked",    "launch_started",  "phase_started",
-    "phase_finished", "sample_taken",      "output_checksum", "launch_finished", "run_finished"};
+    "run_started",  "device_identified", "case_checked",    "launch_started", "phase_started",  "phase_finished",
+    "sample_taken", "output_checksum",   "launch_finished", "run_finished",   "allocator_timed"};
 
 template <class A, Of<RunStarted> T>
 void members(A& a, T& x) {
@@ -346,6 +364,12 @@ template <class A, Of<OutputChecksum> T>
 void members(A& a, T& x) {
   a("launch_order", x.launch_order);
   a("checksum", x.checksum);
+}
+
+template <class A, Of<AllocatorTimed> T>
+void members(A& a, T& x) {
+  a("launch_order", x.launch_order);
+  a("calls", x.calls);
 }
 
 template <class A, Of<LaunchFinished> T>

@@ -16,7 +16,7 @@
 namespace assay {
 
 inline constexpr const char* kSchemaName = "assay";
-inline constexpr const char* kSchemaVersion = "1.0.0";
+inline constexpr const char* kSchemaVersion = "1.1.0";
 
 // Every kind an Assay document can have in schema v1. `run` and `measure` have bodies today; the others are reserved.
 enum class DocumentKind { run, measure, bench, estimate, replay, frontier, compare };
@@ -46,6 +46,17 @@ struct SampleSeries {
 
 enum class LaunchOutcome { ok, failed, crashed, hung, interrupted, running };
 
+// How long one kind of allocator call took: "hit", "split", "miss", "free", "cross_stream_free", and "clock", the
+// reading of the clock that is part of all of them.
+struct CallLatency {
+  std::string call;
+  std::int64_t count = 0;
+  Quantity p50 = missing("ns", "no call of this kind");  // percentiles: the upper end of their class of a histogram
+  Quantity p99 = missing("ns", "no call of this kind");
+  Quantity max = missing("ns", "no call of this kind");
+  bool operator==(const CallLatency&) const = default;
+};
+
 // One process of one workload on one device.
 struct Launch {
   std::int64_t index = 0;     // within device and workload
@@ -62,6 +73,7 @@ struct Launch {
   std::vector<Phase> phases;
   std::vector<SampleSeries> samples;
   std::string checksum;  // of the workload's output bytes; equal seeds give equal checksums on one device
+  std::optional<std::vector<CallLatency>> allocator_latency = std::nullopt;  // where the calls were timed
   bool operator==(const Launch&) const = default;
 };
 
@@ -150,6 +162,10 @@ struct OutputChecksum {
   std::int64_t launch_order = 0;
   std::string checksum;
 };
+struct AllocatorTimed {
+  std::int64_t launch_order = 0;
+  std::vector<CallLatency> calls;
+};
 struct LaunchFinished {
   std::int64_t launch_order = 0;
   Quantity duration = missing("ns", "not measured");
@@ -164,6 +180,6 @@ struct RunFinished {
 };
 
 using JournalEntry = std::variant<RunStarted, DeviceIdentified, CaseChecked, LaunchStarted, PhaseStarted, PhaseFinished,
-                                  SampleTaken, OutputChecksum, LaunchFinished, RunFinished>;
+                                  SampleTaken, OutputChecksum, LaunchFinished, RunFinished, AllocatorTimed>;
 
 }  // namespace assay

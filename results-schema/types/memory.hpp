@@ -54,13 +54,23 @@ struct Ledger {
 
 enum class PhaseStatus { ok, failed, partial };
 
+// Where the memory was when the allocator refused a request (the rule: backends/allocator/account.hpp).
+struct MemoryAccount {
+  // "too_little_memory", "fragmentation", "other_stream_cache", "other_process", "unknown": the schema knows no other.
+  std::string cause;
+  std::string sentence;
+  std::vector<Counter> terms;  // bytes of that instant
+  bool operator==(const MemoryAccount&) const = default;
+};
+
 struct PhaseFailure {
   // "out_of_memory", "map_limit", "fault", "hung", "crashed", "interrupted", "unsupported", "no_device",
   // "wrong_result", "bad_input", "output", "internal": the schema knows no other.
   std::string code;
   std::string message;
   Quantity requested_bytes = missing("bytes", "no request is known to have failed");
-  std::string category;  // of that request, empty when there is none
+  std::string category;                                 // of that request, empty when there is none
+  std::optional<MemoryAccount> account = std::nullopt;  // of an out-of-memory that the allocator met
   bool operator==(const PhaseFailure&) const = default;
 };
 

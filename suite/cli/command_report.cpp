@@ -10,6 +10,7 @@
 #include "suite/cli/context.hpp"
 #include "suite/cli/options.hpp"
 #include "suite/report/card.hpp"
+#include "suite/report/memory_summary.hpp"
 #include "suite/report/summary.hpp"
 
 namespace assay::cli {
@@ -19,6 +20,7 @@ struct Options {
   std::string file;
   std::string reserve_gib;
   bool card = false;
+  bool memory = false;  // --summary
   bool json = false;
 };
 
@@ -40,6 +42,8 @@ Exit run_report(const Options& options, const Context& context) {
     auto again = json::write_document(*document);
     if (!again) return context.fail(again.error());
     context.out << *again;
+  } else if (options.memory) {
+    context.out << report::memory_summary(*document);
   } else {
     context.out << (options.card ? report::card(*document, card) : report::summary(*document, context.color));
   }
@@ -54,11 +58,14 @@ void add_report(CLI::App& app, Context& context) {
   add_text(command, "file", options->file, "Document to read")->required();
   auto* card = command.add_flag("--card", options->card, "One page: computed, observed, assumed");
   add_text(command, "--reserve-gib", options->reserve_gib, "A reserve you assume, on the card only")->needs(card);
-  command.add_flag("--json", options->json, "The document as this version writes it")->excludes(card);
+  auto* memory = command.add_flag("--summary", options->memory, "The rows of torch.cuda.memory_summary");
+  memory->excludes(card);
+  command.add_flag("--json", options->json, "The document as this version writes it")->excludes(card)->excludes(memory);
   command.footer(
       "Examples:\n"
       "  assay report run.json\n"
-      "  assay report --card --reserve-gib 4 run.json");
+      "  assay report --card --reserve-gib 4 run.json\n"
+      "  assay report --summary run.json");
   command.callback(
       [options, &context] { context.action = [options, &context] { return run_report(*options, context); }; });
 }

@@ -66,6 +66,13 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   add_integer(command, "--time-limit", request.time_limit_s, "Seconds one launch may take (600)", {1, 1'000'000});
   add_choice(command, "--allocator", request.allocator, {"caching", "direct"}, "caching (default) or direct");
   add_text(command, "--allocator-options", request.allocator_options, "In PYTORCH_CUDA_ALLOC_CONF syntax");
+  const char* group = "Instruments (they slow the allocator down, and the document says so)";
+  add_text(command, "--record-trace", options.instruments.record_trace, "Write the allocations, .csv or .csv.gz")
+      ->group(group);
+  add_text(command, "--snapshot", options.instruments.snapshot, "Write PyTorch's snapshot, .json, at the end or OOM")
+      ->group(group);
+  command.add_flag("--allocator-latency", options.instruments.latency, "Time every call: p50, p99, max by kind")
+      ->group(group);
   command.add_flag("--json", options.json, "Print the document instead of the summary");
   add_devices(command, request);
   add_workload(command, request.workload);

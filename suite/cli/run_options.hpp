@@ -7,6 +7,7 @@
 
 #include "results-schema/types/document.hpp"
 #include "suite/cli/context.hpp"
+#include "suite/measure/instruments.hpp"
 #include "suite/plan/request.hpp"
 
 namespace assay::cli {
@@ -16,6 +17,7 @@ struct RunOptions {
   DocumentKind kind = DocumentKind::run;
   std::string output;  // empty: a name is made
   std::string resume;  // a journal, or a partial document
+  measure::Instruments instruments;
   bool dry_run = false;
   bool json = false;  // print the document instead of the summary
 };

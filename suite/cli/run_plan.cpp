@@ -44,6 +44,23 @@ Result<void> check_outputs(const fs::path& output, const fs::path& resumed) {
                            journal.string(), journal.string())};
 }
 
+Result<void> check_instruments(const measure::Instruments& instruments, const Plan& plan, const fs::path& output) {
+  if (instruments.record_trace == instruments.snapshot && !instruments.snapshot.empty())
+    return Error{ErrorCode::usage, "--record-trace and --snapshot name the same file; give each its own"};
+  const std::int64_t launches = run::launch_count(plan);
+  for (const std::string* path : {&instruments.record_trace, &instruments.snapshot}) {
+    if (path->find_first_of("\r\n") != std::string::npos)
+      return Error{ErrorCode::usage, "a file of --record-trace or --snapshot cannot have a line break in its name"};
+    for (std::int64_t order = 0; order < launches && !path->empty(); ++order) {
+      const auto file = measure::path_of_launch(*path, order, launches);
+      if (auto checked = json::check_output(file); !checked) return checked;
+      if (fs::path(file) == output)
+        return Error{ErrorCode::usage, fmt::format("{} is also the --output; give each file its own name", file)};
+    }
+  }
+  return {};
+}
+
 Result<RunDocument> read_earlier(const std::string& path) {
   auto text = json::read_file(path);
   if (!text) return text.error();
@@ -122,6 +139,8 @@ Exit run_plan(const RunOptions& options, const Context& context) {
     context.out << text << (text.ends_with('\n') ? "" : "\n");
     return Exit::done;
   }
+  if (auto checked = check_instruments(options.instruments, prepared->plan, output); !checked)
+    return context.fail(checked.error());
   Progress progress(context.err, context.progress);
   const auto built = version();
   run::Request request;
@@ -135,6 +154,7 @@ Exit run_plan(const RunOptions& options, const Context& context) {
   request.resumed = std::move(prepared->earlier);
   request.program = *program;
   request.prober = prober;
+  request.instruments = options.instruments;
   request.on_progress = [&progress](std::string_view text) { progress.show(text); };
   auto outcome = run::execute(request);
   progress.clear();

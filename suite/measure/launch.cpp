@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "results-schema/json/json.hpp"
 #include "suite/identity/sha256.hpp"
 #include "suite/measure/forward/network.hpp"
 #include "suite/measure/protocol.hpp"
@@ -30,6 +31,21 @@ class LaunchRun {
   LaunchRun(const LaunchRun&) = delete;
   LaunchRun& operator=(const LaunchRun&) = delete;
 
+  // What the instruments saw, while everything that was live still is. `done` is how the run ended.
+  Result<void> keep(const Result<void>& done) {
+    if (session_ == nullptr) return {};
+    // A receiver that has refused an entry gets no other.
+    const bool heard = done || done.error().code != ErrorCode::output;
+    if (session_->timed != nullptr && heard)
+      if (auto told = protocol_.latencies(session_->timed->latencies()); !told) return told;
+    if (session_->recording == nullptr) return {};
+    if (!request_.instruments.snapshot.empty())
+      if (auto written = json::write_new_file(request_.instruments.snapshot, session_->recording->snapshot_text());
+          !written)
+        return written;
+    return session_->recording->flush();
+  }
+
   Result<void> run() {
     if (auto done = environment(); !done) return done;
     runner_ = std::make_unique<Runner>(*session_, *network_, work_.seed, storage_of(work_.storage_dtype));
@@ -49,7 +65,8 @@ class LaunchRun {
   Result<void> environment() {
     const auto open = [this]() -> Result<Session*> {
       const auto& plan = request_.plan;
-      auto opened = Session::open(plan.devices[request_.device], plan.allocator, plan.allocator_options);
+      auto opened =
+          Session::open(plan.devices[request_.device], plan.allocator, plan.allocator_options, request_.instruments);
       if (!opened) return opened.error();
       session_ = *std::move(opened);
       return session_.get();
@@ -59,8 +76,16 @@ class LaunchRun {
       if (auto warmed = warm_kernels(session); !warmed) return warmed;
       return session.allocator->empty_cache();
     };
-    return protocol_.run_environment({}, {"every kernel launched once on a toy workload, then the cache emptied"}, open,
-                                     body);
+    std::vector<std::string> conditions{"every kernel launched once on a toy workload, then the cache emptied"};
+    add_instruments(conditions);
+    return protocol_.run_environment({}, std::move(conditions), open, body);
+  }
+
+  void add_instruments(std::vector<std::string>& conditions) const {
+    const Instruments& used = request_.instruments;
+    if (used.latency) conditions.emplace_back("every call of the allocator timed, which slows it down");
+    if (!used.record_trace.empty() || !used.snapshot.empty())
+      conditions.emplace_back("every call of the allocator recorded, which slows it down");
   }
 
   Result<void> warm_kernels(Session& session) const {
@@ -216,6 +241,7 @@ class LaunchRun {
   // Adds what holds for every phase after `environment`: shapes, and the recorded condition of an emptied cache.
   Result<std::int64_t> phase(PhaseRequest request) {
     request.executed = network_->executed();
+    add_instruments(request.conditions);
     if (work_.empty_cache) {
       request.conditions.emplace_back("empty_cache before the phase");
       request.before = [this, before = std::move(request.before)]() -> Result<void> {
@@ -223,7 +249,9 @@ class LaunchRun {
         return before ? before() : Result<void>();
       };
     }
-    return protocol_.run(*session_, runner_.get(), request);
+    auto ns = protocol_.run(*session_, runner_.get(), request);
+    if (session_->recording != nullptr) (void)session_->recording->flush();  // keep() says what went wrong
+    return ns;
   }
 
   // What makes the sample just taken suspect, empty when nothing does. It is kept all the same.
@@ -283,7 +311,9 @@ Result<void> execute_launch(const LaunchRequest& request, const Emit& emit) {
   auto network = make_network(request.plan.workloads[request.workload]);
   if (!network) return network.error();
   LaunchRun run(request, *std::move(network), emit);
-  return run.run();
+  const auto done = run.run();
+  const auto kept = run.keep(done);
+  return done ? kept : done;
 }
 
 }  // namespace assay::measure

@@ -56,6 +56,14 @@ PhaseFailure failure_of(const Error& error, const std::optional<FailedRequest>& 
   return out;
 }
 
+const assay_stream* stream_of(const Session& session) {
+  return session.stream ? session.stream->handle() : nullptr;
+}
+
+Look look_at(const Session& session) {
+  return look(*session.allocator, session.device, stream_of(session));
+}
+
 }  // namespace
 
 Protocol::Protocol(std::int64_t order, std::map<std::string, std::int64_t> configured, const Emit& emit)
@@ -66,15 +74,20 @@ Result<void> Protocol::start(const std::string& name, std::int64_t repeat) {
 }
 
 void Protocol::read_start(const Session& session, Phase& phase) {
-  const Look seen = look(*session.allocator, session.device);
+  const Look seen = look_at(session);
   phase.start = counters(seen);
   phase.ledger_start = build_ledger(ledger_readings(seen, baseline_, phase.name + ":start"));
 }
 
 void Protocol::read_end(const Session& session, Phase& phase) {
-  const Look seen = look(*session.allocator, session.device);
+  const Look seen = look_at(session);
   phase.end = counters(seen);
   phase.ledger_end = build_ledger(ledger_readings(seen, baseline_, phase.name + ":end"));
+  // Nothing was released since the refusal: what is seen here is what it met. The category tells a request of the
+  // allocator from one made around it.
+  if (phase.failure && phase.failure->code == "out_of_memory" && !phase.failure->category.empty())
+    if (const auto* bytes = std::get_if<std::int64_t>(&phase.failure->requested_bytes.value))
+      phase.failure->account = account_of_refusal(seen, baseline_, *bytes, stream_of(session));
 }
 
 Result<void> Protocol::emit_finished(Phase phase) {
@@ -151,14 +164,14 @@ Result<void> Protocol::run_environment(std::map<std::string, std::int64_t> execu
     return fail(std::move(phase), opened.error(), nullptr, failure_of(opened.error(), std::nullopt, false));
   }
   Session& session = **opened;
-  baseline_ = baseline_of(look(*session.allocator, session.device));
+  baseline_ = baseline_of(look_at(session));
   read_start(session, phase);
   session.allocator->reset_peaks();
   Result<void> done = body(session);
   if (done) done = session.device.synchronize();
   phase.duration = duration_of(nanoseconds_since(begin));
   if (!done) return fail(std::move(phase), done.error(), &session, failure_of(done.error(), std::nullopt, false));
-  baseline_ = baseline_of(look(*session.allocator, session.device));
+  baseline_ = baseline_of(look_at(session));
   read_end(session, phase);
   return emit_finished(std::move(phase));
 }
@@ -169,6 +182,24 @@ Result<void> Protocol::sample(const std::string& name, const char* unit, double 
 
 Result<void> Protocol::checksum(const std::string& text) {
   return emit_(OutputChecksum{order_, text});
+}
+
+Result<void> Protocol::latencies(const allocator::Latencies& latencies) {
+  AllocatorTimed entry;
+  entry.launch_order = order_;
+  for (std::size_t i = 0; i < latencies.size(); ++i) {
+    const auto& histogram = latencies[i];
+    CallLatency call;
+    call.call = allocator::kCallNames[i];
+    call.count = histogram.count();
+    if (call.count > 0) {
+      call.p50 = duration_of(histogram.percentile(0.5));
+      call.p99 = duration_of(histogram.percentile(0.99));
+      call.max = duration_of(histogram.max());
+    }
+    entry.calls.push_back(std::move(call));
+  }
+  return emit_(entry);
 }
 
 }  // namespace assay::measure

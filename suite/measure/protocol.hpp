@@ -48,6 +48,7 @@ class Protocol {
 
   Result<void> sample(const std::string& name, const char* unit, double value, const std::string& flag = {});
   Result<void> checksum(const std::string& text);
+  Result<void> latencies(const allocator::Latencies& latencies);
 
  private:
   Result<void> start(const std::string& name, std::int64_t repeat);

@@ -37,6 +37,13 @@ class CounterList {
     out_.push_back({name, std::move(quantity), perimeter, reading.source, Exactness::exact});
   }
 
+  void walked(const char* name, std::int64_t value, const char* unit = "bytes") {
+    out_.push_back({name, {value, unit, Basis::observed, {}}, "allocator", kWalk, Exactness::exact});
+  }
+  void share(const char* name, double value) {
+    out_.push_back({name, {value, "1", Basis::computed, {}}, "allocator", kWalk, Exactness::exact});
+  }
+
   void unlimited(const char* name, const char* reason) {
     out_.push_back({name, missing("bytes", reason), "allocator", source_, Exactness::exact});
   }
@@ -44,9 +51,22 @@ class CounterList {
   std::vector<Counter> take() && { return std::move(out_); }
 
  private:
+  static constexpr const char* kWalk = "walk over the blocks";
   std::string source_;
   std::vector<Counter> out_;
 };
+
+void add_account(CounterList& list, const Look& look) {
+  const allocator::Account& account = look.account;
+  list.walked("free_bytes", account.free_bytes);
+  list.walked("free_pieces", account.free_pieces, "1");
+  list.walked("largest_free_bytes", account.largest_free_bytes);
+  list.share("external_fragmentation", account.external_fragmentation());
+  list.walked("rounding_bytes", account.rounding_bytes);
+  list.walked("unsplit_slack_bytes", account.slack_bytes);
+  list.walked("stranded_bytes", look.stranded_bytes);
+  list.walked("private_pool_bytes", account.private_bytes);
+}
 
 void add_allocator(CounterList& list, const Statistics& s) {
   list.pools("allocation", s.allocation, "1");
@@ -108,11 +128,15 @@ Reading of_allocator(const Look& look) {
 
 }  // namespace
 
-Look look(const allocator::Allocator& allocator, const device::Device& device) {
+Look look(const allocator::Allocator& allocator, const device::Device& device, const assay_stream* stream) {
   Look out;
   out.statistics = allocator.statistics();
-  out.walked = walk(allocator.snapshot());
+  const auto segments = allocator.snapshot();
+  out.walked = walk(segments);
   out.policy = allocator.policy();
+  if (const auto options = allocator::parse_options(allocator.options())) out.options = *options;
+  out.account = allocator::account_of(segments, out.options);
+  out.stranded_bytes = out.account.stranded_bytes(stream);
   if (const auto memory = device.memory_info()) {
     out.device = *memory;
   } else {
@@ -124,6 +148,7 @@ Look look(const allocator::Allocator& allocator, const device::Device& device) {
 std::vector<Counter> counters(const Look& look) {
   CounterList list(look.policy);
   add_allocator(list, look.statistics);
+  add_account(list, look);
   list.device("device_total_bytes",
               reading_of(look, &assay_memory_info::total_bytes, look.device ? look.device->used_source : nullptr,
                          "the device does not say how much memory it has"),
@@ -141,6 +166,64 @@ Reading baseline_of(const Look& look) {
   if (!out.bytes) return out;
   const auto reserved = look.statistics.reserved_bytes[static_cast<std::size_t>(allocator::StatPool::all)].current;
   *out.bytes -= reserved + external(look).bytes.value_or(0);
+  return out;
+}
+
+namespace {
+
+const char* word_of(allocator::Cause cause) {
+  switch (cause) {
+    case allocator::Cause::too_little_memory:
+      return "too_little_memory";
+    case allocator::Cause::fragmentation:
+      return "fragmentation";
+    case allocator::Cause::other_stream_cache:
+      return "other_stream_cache";
+    case allocator::Cause::other_process:
+      return "other_process";
+    case allocator::Cause::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+allocator::DeviceRoom room_of(const Look& look, const Reading& baseline) {
+  allocator::DeviceRoom room;
+  room.baseline_bytes = baseline.bytes.value_or(0);
+  if (!look.device || look.device->used_bytes < 0 || look.device->total_bytes < 0) return room;
+  room.total_bytes = look.device->total_bytes;
+  room.free_bytes = look.device->total_bytes - look.device->used_bytes;
+  if (look.device->external_bytes >= 0) room.own_external_bytes = look.device->external_bytes;
+  if (look.options.memory_fraction > 0)
+    room.limit_bytes =
+        static_cast<std::int64_t>(look.options.memory_fraction * static_cast<double>(look.device->total_bytes));
+  return room;
+}
+
+}  // namespace
+
+MemoryAccount account_of_refusal(const Look& look, const Reading& baseline, std::int64_t bytes,
+                                 const assay_stream* stream) {
+  const auto request = allocator::refused_request(look.policy, look.options, static_cast<std::size_t>(bytes), stream);
+  const auto verdict = allocator::explain(look.account, request, room_of(look, baseline));
+  MemoryAccount out;
+  out.cause = word_of(verdict.cause);
+  out.sentence = verdict.sentence;
+  const auto add = [&](const char* name, const std::optional<std::int64_t>& value, const char* perimeter) {
+    Quantity quantity =
+        value ? Quantity{*value, "bytes", Basis::computed, {}}
+              : missing("bytes", "the device does not say how much of its memory is free", Basis::computed);
+    out.terms.push_back({name, std::move(quantity), perimeter, "account of the refused request", Exactness::exact});
+  };
+  add("needed_bytes", verdict.needed_bytes, "allocator");
+  add("least_growth_bytes", verdict.growth_bytes, "allocator");
+  add("own_stream_free_bytes", verdict.own_free_bytes, "allocator");
+  add("own_stream_largest_free_bytes", verdict.own_largest_bytes, "allocator");
+  add("device_free_bytes", verdict.device_free_bytes, "device");
+  add("other_caches_bytes", verdict.other_cache_bytes, "allocator");
+  add("outside_bytes", verdict.outside_bytes, "device");
+  add("in_use_bytes", verdict.active_bytes, "allocator");
+  add("missing_bytes", verdict.missing_bytes, "device");
   return out;
 }
 

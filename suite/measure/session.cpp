@@ -7,6 +7,20 @@
 #include "backends/allocator/make_allocator.hpp"
 
 namespace assay::measure {
+namespace {
+
+constexpr std::size_t kHistoryEvents = 1'000'000;  // 56 MB; PyTorch keeps the newest too
+
+// A field of the module's own identity; "unknown" where it does not say.
+std::string text_of(const device::Module& module, std::string_view key) {
+  const auto fields = module.describe();
+  if (!fields) return "unknown";
+  for (const auto& field : *fields)
+    if (const auto* text = std::get_if<std::string>(&field.value); field.key == key && text != nullptr) return *text;
+  return "unknown";
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Staging>> Staging::create(const device::Device& device) {
   std::unique_ptr<Staging> staging(new Staging(device));
@@ -45,16 +59,49 @@ Result<void> Staging::used_on(const device::Stream& stream) {
 }
 
 Result<std::unique_ptr<Session>> Session::open(const PlannedDevice& planned, const std::string& allocator,
-                                               const std::string& allocator_options) {
+                                               const std::string& allocator_options, const Instruments& instruments) {
   auto module = device::Module::load(planned.module_path);
   if (!module) return module.error();
   auto device = device::Device::open(*module, static_cast<std::int32_t>(planned.ordinal), planned.options);
   if (!device) return device.error();
-  std::unique_ptr<Session> session(new Session{*module, std::move(*device), std::nullopt, nullptr, nullptr, {}});
+  std::unique_ptr<Session> session(
+      new Session{*module, std::move(*device), std::nullopt, nullptr, nullptr, {}, nullptr, nullptr});
   auto made = allocator::make_allocator(allocator, allocator_options, session->device);
   if (!made) return made.error();
   session->allocator = *std::move(made);
+  if (auto added = session->add_instruments(instruments, planned.name); !added) return added.error();
   return session;
+}
+
+// The clock stands next to the policy, so that it does not see what recording costs.
+Result<void> Session::add_instruments(const Instruments& instruments, const std::string& device_name) {
+  if (instruments.latency) {
+    auto wrapped = std::make_unique<allocator::TimedAllocator>(std::move(allocator));
+    timed = wrapped.get();
+    allocator = std::move(wrapped);
+  }
+  if (instruments.record_trace.empty() && instruments.snapshot.empty()) return {};
+  RecordingParts parts;
+  if (!instruments.record_trace.empty()) {
+    trace::Origin origin;
+    origin.framework = "assay";
+    origin.platform = text_of(module, "platform");
+    origin.device = device_name;
+    const std::string options(allocator->options());
+    origin.settings = std::string(allocator->policy()) + (options.empty() ? "" : " " + options);
+    auto writer = trace::TraceWriter::create(instruments.record_trace, origin);
+    if (!writer) return writer.error();
+    parts.writer = std::make_unique<trace::TraceWriter>(*std::move(writer));
+  }
+  if (!instruments.snapshot.empty()) parts.history = kHistoryEvents;
+  parts.device_free = [this]() -> std::int64_t {
+    const auto info = device.memory_info();
+    return info && info->used_bytes >= 0 ? info->total_bytes - info->used_bytes : -1;
+  };
+  auto wrapped = std::make_unique<RecordingAllocator>(std::move(allocator), std::move(parts));
+  recording = wrapped.get();
+  allocator = std::move(wrapped);
+  return {};
 }
 
 Result<void> Session::prepare(const std::string& dtype) {

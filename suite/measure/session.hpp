@@ -10,10 +10,13 @@
 #include <string>
 
 #include "backends/allocator/allocator.hpp"
+#include "backends/allocator/latency.hpp"
 #include "backends/device/device.hpp"
 #include "results-schema/types/plan.hpp"
 #include "results-schema/types/result.hpp"
 #include "suite/measure/forward/step.hpp"
+#include "suite/measure/instruments.hpp"
+#include "suite/measure/recording.hpp"
 
 namespace assay::measure {
 
@@ -53,13 +56,18 @@ struct Session {
   std::unique_ptr<allocator::Allocator> allocator;
   std::unique_ptr<Staging> staging;
   std::array<std::int32_t, kKernelCount> kernels{};  // module indices, -1 where the module lacks one
+  allocator::TimedAllocator* timed = nullptr;        // around the policy, where the calls are timed
+  RecordingAllocator* recording = nullptr;           // around everything, where the calls are recorded
 
-  // Loads the module, opens the device and makes the allocator; nothing else has touched the device then.
-  // Errors: no_device, usage (a refused option), out_of_memory.
+  // Loads the module, opens the device and makes the allocator, with the instruments around it; nothing else has
+  // touched the device then. Errors: no_device, usage (a refused option), out_of_memory, output (the trace's file).
   static Result<std::unique_ptr<Session>> open(const PlannedDevice& device, const std::string& allocator,
-                                               const std::string& allocator_options);
+                                               const std::string& allocator_options,
+                                               const Instruments& instruments = {});
   // Stream, staging memory and kernel indices. Errors: as the device gives them.
   Result<void> prepare(const std::string& dtype);
+  // Wraps the allocator. Errors: output.
+  Result<void> add_instruments(const Instruments& instruments, const std::string& device_name);
 };
 
 }  // namespace assay::measure

@@ -92,7 +92,8 @@ std::string bytes_section(const RunDocument& document, const Evidence& evidence,
 }
 
 std::string instants_section(const Launch& launch) {
-  Table table({"At one instant", ">Requested", ">Allocated", ">Active", ">Reserved", ">Reserved-alloc."});
+  Table table(
+      {"At one instant", ">Requested", ">Allocated", ">Active", ">Reserved", ">Reserved-alloc.", ">Largest free"});
   const auto add = [&table](const Phase& phase, const char* when, const std::vector<Counter>& counters) {
     const auto at = instant(counters);
     if (!at.allocated && !at.reserved) return;
@@ -100,7 +101,7 @@ std::string instants_section(const Launch& launch) {
     auto name = phase.name;
     if (phase.repeat > 0) name += fmt::format(" #{}", phase.repeat + 1);
     table.add({fmt::format("{} {}", name, when), text(at.requested), text(at.allocated), text(at.active),
-               text(at.reserved), text(at.gap())});
+               text(at.reserved), text(at.gap()), text(at.largest_free)});
   };
   std::string last;
   for (const auto& phase : launch.phases) {
@@ -127,6 +128,8 @@ std::string phases_section(const DeviceSection& device) {
       if (phase.failure->requested_bytes.has_value())
         text += fmt::format(" (requested {})", quantity(phase.failure->requested_bytes));
       failures.push_back(std::move(text));
+      if (phase.failure->account)
+        failures.push_back(fmt::format("{}: {}", phase.name, phase.failure->account->sentence));
     }
     if (launch.outcome != LaunchOutcome::ok && !launch.phase_in_progress.empty())
       failures.push_back(fmt::format("{}: not finished, the launch {}: {}", launch.phase_in_progress,

@@ -28,10 +28,10 @@ std::optional<std::int64_t> counter(const std::vector<Counter>& counters, std::s
 }
 
 Instant instant(const std::vector<Counter>& counters) {
-  return {allocator_counter(counters, "requested_bytes", "current"),
-          allocator_counter(counters, "allocated_bytes", "current"),
-          allocator_counter(counters, "active_bytes", "current"),
-          allocator_counter(counters, "reserved_bytes", "current")};
+  return {
+      allocator_counter(counters, "requested_bytes", "current"),
+      allocator_counter(counters, "allocated_bytes", "current"), allocator_counter(counters, "active_bytes", "current"),
+      allocator_counter(counters, "reserved_bytes", "current"), counter(counters, "largest_free_bytes", kAllocator)};
 }
 
 Peaks peaks(const std::vector<Counter>& counters) {

@@ -21,6 +21,7 @@ struct Instant {
   std::optional<std::int64_t> allocated;
   std::optional<std::int64_t> active;
   std::optional<std::int64_t> reserved;
+  std::optional<std::int64_t> largest_free;  // block: always shown beside the gap, which says nothing of its pieces
 
   // reserved - allocated, both of this instant. Peaks have no such member: two of them need not belong to one instant.
   [[nodiscard]] std::optional<std::int64_t> gap() const {

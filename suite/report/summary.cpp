@@ -61,32 +61,42 @@ std::string group_name(const PhaseGroup& group) {
   return name;
 }
 
-void add_row(Table& table, std::string name, std::string time, const Instant& at, const Peaks& top) {
+void add_instant(Table& table, std::string name, std::string time, const Instant& at) {
   table.add({std::move(name), std::move(time), bytes_or_none(at.allocated), bytes_or_none(at.reserved),
-             bytes_or_none(at.gap()), bytes_or_none(top.allocated), bytes_or_none(top.reserved)});
+             bytes_or_none(at.gap()), bytes_or_none(at.largest_free)});
 }
 
+// The gap never stands without the largest free block: what lies between may be in pieces no request can use.
 std::string phase_table(const Launch& launch) {
-  Table table({"Phase", ">Time", ">Allocated", ">Reserved", ">Gap", ">Peak alloc.", ">Peak res."});
+  Table table({"Phase", ">Time", ">Allocated", ">Reserved", ">Gap", ">Largest free"});
   std::optional<Instant> shown;
   for (const auto& group : grouped(launch.phases)) {
     const Phase& first = *group.repeats.front();
-    const Phase& last = *group.repeats.back();
     // A start that is not the end of the row above (something happened in between) has a row of its own.
     const auto start = instant(first.start);
     const bool has_start = start.allocated.has_value() || start.reserved.has_value();
     if (has_start && (shown ? *shown != start : (start.allocated.value_or(0) != 0 || start.reserved.value_or(0) != 0)))
-      table.add({first.name + ", at its start", "", bytes_or_none(start.allocated), bytes_or_none(start.reserved),
-                 bytes_or_none(start.gap()), "", ""});
+      add_instant(table, first.name + ", at its start", "", start);
+    const auto end = instant(group.repeats.back()->end);
+    add_instant(table, group_name(group), group_time(group), end);
+    shown = end;
+  }
+  return table.text();
+}
+
+std::string peak_table(const Launch& launch) {
+  Table table({"Peak of phase", ">Requested", ">Allocated", ">Active", ">Reserved"});
+  for (const auto& group : grouped(launch.phases)) {
     Peaks top;
     for (const Phase* phase : group.repeats) {
       const auto each = peaks(phase->end);
+      top.requested = highest(top.requested, each.requested);
       top.allocated = highest(top.allocated, each.allocated);
+      top.active = highest(top.active, each.active);
       top.reserved = highest(top.reserved, each.reserved);
     }
-    const auto end = instant(last.end);
-    add_row(table, group_name(group), group_time(group), end, top);
-    shown = end;
+    table.add({group_name(group), bytes_or_none(top.requested), bytes_or_none(top.allocated), bytes_or_none(top.active),
+               bytes_or_none(top.reserved)});
   }
   return table.text();
 }
@@ -117,6 +127,29 @@ std::string category_table(const Launch& launch) {
   for (const auto& row : rows)
     table.add({row.name, bytes_or_none(row.requested_peak), bytes_or_none(row.peak), bytes_or_none(row.current)});
   return table.text();
+}
+
+// Why the allocator refused, of each phase that ran out of memory.
+std::string accounts_text(const Launch& launch) {
+  std::string out;
+  for (const auto& phase : launch.phases)
+    if (phase.failure && phase.failure->account)
+      out +=
+          wrapped(fmt::format("{}: {}", phase.name, phase.failure->account->sentence), "  Out of memory in ", "    ");
+  return out;
+}
+
+std::string latency_table(const Launch& launch) {
+  if (!launch.allocator_latency) return {};
+  Table table({"Allocator call", ">Calls", ">p50", ">p99", ">Max"});
+  const auto text = [](const Quantity& quantity) {
+    const auto* ns = std::get_if<std::int64_t>(&quantity.value);
+    return ns == nullptr ? std::string("n/a") : duration(static_cast<double>(*ns));
+  };
+  for (const auto& call : *launch.allocator_latency)
+    table.add({call.call, std::to_string(call.count), text(call.p50), text(call.p99), text(call.max)});
+  return table.text() + wrapped("two readings of the clock with nothing between them, part of every other figure.",
+                                "  clock: ", "    ");
 }
 
 std::string ledger_text(const Launch& launch, bool color) {
@@ -154,9 +187,16 @@ std::string workload_section(const RunDocument& document, const DeviceSection& d
   if (!launch.phases.empty()) {
     out += fmt::format("\n  Memory of launch {}; values at the end of each phase\n", launch.index);
     out += phase_table(launch);
-    out += wrapped("reserved minus allocated at that one instant; a peak stands alone, two need not meet.",
-                   "  Gap: ", "    ");
+    out += wrapped(
+        "reserved minus allocated at that one instant; one request can have the largest free block of it at "
+        "most.",
+        "  Gap: ", "    ");
+    out += '\n' + peak_table(launch);
+    out +=
+        wrapped("each the highest value of its own; two of them need not belong to one instant.", "  Peaks: ", "    ");
+    out += accounts_text(launch);
     if (const auto table = category_table(launch); !table.empty()) out += '\n' + table;
+    if (const auto table = latency_table(launch); !table.empty()) out += '\n' + table;
     out += '\n' + ledger_text(launch, color);
   }
   for (const auto& sample : sample_summaries(device, static_cast<std::int64_t>(index)))

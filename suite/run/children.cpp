@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <csignal>
@@ -28,6 +29,7 @@ std::optional<std::int64_t> order_of(const JournalEntry& entry) {
   if (const auto* e = std::get_if<PhaseFinished>(&entry)) return e->launch_order;
   if (const auto* e = std::get_if<SampleTaken>(&entry)) return e->launch_order;
   if (const auto* e = std::get_if<OutputChecksum>(&entry)) return e->launch_order;
+  if (const auto* e = std::get_if<AllocatorTimed>(&entry)) return e->launch_order;
   return std::nullopt;  // the parent alone says these
 }
 
@@ -98,6 +100,26 @@ std::chrono::milliseconds limit_of(const Plan& plan) {
   return std::chrono::milliseconds(plan.time_limit_s * 1000);
 }
 
+// Lines between the indices and the plan, which begins with a brace.
+constexpr std::string_view kLatency = "latency\n";
+constexpr std::string_view kRecordTrace = "record_trace=";
+constexpr std::string_view kSnapshot = "snapshot=";
+
+void take_instruments(std::string_view& text, measure::Instruments& out) {
+  const auto take_path = [&](std::string_view key, std::string& path) {
+    if (!text.starts_with(key)) return;
+    const auto end = std::min(text.find('\n'), text.size());
+    path = text.substr(key.size(), end - key.size());
+    text.remove_prefix(std::min(end + 1, text.size()));
+  };
+  if (text.starts_with(kLatency)) {
+    out.latency = true;
+    text.remove_prefix(kLatency.size());
+  }
+  take_path(kRecordTrace, out.record_trace);
+  take_path(kSnapshot, out.snapshot);
+}
+
 }  // namespace
 
 Result<void> run_launch(const LaunchJob& job, Recorder& recorder) {
@@ -111,7 +133,8 @@ Result<void> run_launch(const LaunchJob& job, Recorder& recorder) {
   Listener listener{job, recorder, {}, 0};
   process::ChildRequest child;
   child.argv = {request.program, "__launch"};
-  child.input = write_launch_request({request.plan, job.step.device, job.step.workload, job.order});
+  child.input = write_launch_request({request.plan, job.step.device, job.step.workload, job.order,
+                                      measure::of_launch(request.instruments, job.order, launch_count(request.plan))});
   child.time_limit = limit_of(request.plan);
   child.on_start = [&](std::int64_t pid) {
     launch.pid = pid;
@@ -146,7 +169,7 @@ Result<bool> check_kernels(const Request& request, std::size_t device, Recorder&
   try {
     process::ChildRequest asked;
     asked.argv = {request.program, "__check"};
-    asked.input = write_launch_request({request.plan, device, 0, 0});
+    asked.input = write_launch_request({request.plan, device, 0, 0, {}});
     asked.time_limit = limit_of(request.plan);
     asked.on_line = take;
     auto child = process::run_child(asked);
@@ -176,7 +199,12 @@ Result<bool> check_kernels(const Request& request, std::size_t device, Recorder&
 }
 
 std::string write_launch_request(const measure::LaunchRequest& request) {
-  return fmt::format("{} {} {}\n{}", request.device, request.workload, request.order, json::write_plan(request.plan));
+  std::string text = fmt::format("{} {} {}\n", request.device, request.workload, request.order);
+  const auto& instruments = request.instruments;
+  if (instruments.latency) text += kLatency;
+  if (!instruments.record_trace.empty()) text += fmt::format("{}{}\n", kRecordTrace, instruments.record_trace);
+  if (!instruments.snapshot.empty()) text += fmt::format("{}{}\n", kSnapshot, instruments.snapshot);
+  return text + json::write_plan(request.plan);
 }
 
 Result<measure::LaunchRequest> read_launch_request(std::string_view text) {
@@ -195,7 +223,9 @@ Result<measure::LaunchRequest> read_launch_request(std::string_view text) {
     return failure == std::errc{};
   };
   if (!take(request.device) || !take(request.workload) || !take(request.order) || at != stop) return refused;
-  auto plan = json::read_plan(text.substr(end + 1), "the launch request");
+  text.remove_prefix(end + 1);
+  take_instruments(text, request.instruments);
+  auto plan = json::read_plan(text, "the launch request");
   if (!plan) return plan.error();
   if (request.device >= plan->devices.size() || request.workload >= plan->workloads.size()) return refused;
   request.plan = std::move(*plan);

@@ -11,6 +11,7 @@
 
 #include "results-schema/types/document.hpp"
 #include "results-schema/types/result.hpp"
+#include "suite/measure/instruments.hpp"
 #include "suite/modules/identify.hpp"
 #include "suite/modules/probe.hpp"
 
@@ -28,6 +29,7 @@ struct Request {
   std::string program;                 // whose hidden commands the children run
   modules::Prober prober;
   bool check_kernels = true;
+  measure::Instruments instruments;  // files named by path_of_launch
   // Told what is being done, e.g. "launch 2 of 6 on host:0: warm_forward". May be empty.
   std::function<void(std::string_view)> on_progress;
 };
@@ -43,6 +45,9 @@ struct Outcome {
 // event. Errors: not_comparable (the device refuses to be measured, or is not the resumed run's), output (journal or
 // document cannot be written; the journal is kept and named), and those of identifying a device.
 Result<Outcome> execute(const Request& request);
+
+// Processes the plan starts when nothing is resumed.
+[[nodiscard]] std::int64_t launch_count(const Plan& plan);
 
 // One process to start.
 struct Step {

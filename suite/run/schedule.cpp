@@ -18,6 +18,10 @@ bool cut_short(const Launch& launch) {
 
 }  // namespace
 
+std::int64_t launch_count(const Plan& plan) {
+  return static_cast<std::int64_t>(plan.devices.size() * plan.workloads.size()) * plan.launches;
+}
+
 std::vector<Step> schedule(const Plan& plan) {
   std::vector<Step> steps;
   for (std::int64_t index = 0; index < plan.launches; ++index) {

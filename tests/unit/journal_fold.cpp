@@ -52,6 +52,7 @@ std::vector<JournalEntry> entries_of(const RunDocument& document) {
           out.push_back(SampleTaken{launch.order, series.name, series.unit, series.values[i],
                                     series.flags.empty() ? "" : series.flags[i]});
       out.push_back(OutputChecksum{launch.order, launch.checksum});
+      if (launch.allocator_latency) out.push_back(AllocatorTimed{launch.order, *launch.allocator_latency});
       out.push_back(LaunchFinished{launch.order, launch.duration, launch.outcome, launch.exit_code, launch.signal,
                                    launch.message});
     }

@@ -108,7 +108,17 @@ class Generator {
     return {word(), list([this] { return term(); }, 0, 3), list([this] { return equation(); }, 0, 3), coin()};
   }
 
-  PhaseFailure phase_failure() { return {coin() ? "out_of_memory" : "fault", word(), bytes(), text()}; }
+  PhaseFailure phase_failure() {
+    PhaseFailure out{coin() ? "out_of_memory" : "fault", word(), bytes(), text(), std::nullopt};
+    if (coin())
+      out.account =
+          MemoryAccount{coin() ? "fragmentation" : "unknown", word(), list([this] { return counter(); }, 0, 3)};
+    return out;
+  }
+
+  CallLatency call_latency() {
+    return {coin() ? "hit" : "cross_stream_free", count(), duration(), duration(), duration()};
+  }
 
   Phase phase() {
     Phase out;
@@ -152,6 +162,7 @@ class Generator {
     out.phases = list([this] { return phase(); }, 0, 4);
     out.samples = list([this] { return series(); }, 0, 2);
     out.checksum = text();
+    if (coin()) out.allocator_latency = list([this] { return call_latency(); }, 0, 3);
     return out;
   }
 

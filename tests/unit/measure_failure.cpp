@@ -2,6 +2,7 @@
 // Launches that fail: the phase, the request, the message and the last counters are kept, and peaks are marked partial.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "suite/model/bytes.hpp"
@@ -39,6 +40,23 @@ void expect_out_of_memory(const test::Ran& ran, const std::string& phase, const 
   EXPECT_EQ(last.failure->message, ran.result.error().text);
   EXPECT_EQ(last.failure->category, category);
   EXPECT_TRUE(last.failure->requested_bytes.has_value()) << last.failure->requested_bytes.reason;
+  // A request of the allocator has an account: what was missing is the request's own, whatever the cause.
+  ASSERT_EQ(last.failure->account.has_value(), !category.empty());
+  if (last.failure->account) {
+    const auto term = [&](const char* name, const char* perimeter = "allocator") {
+      return counter(last.failure->account->terms, name, perimeter);
+    };
+    EXPECT_GE(term("needed_bytes"), std::get<std::int64_t>(last.failure->requested_bytes.value));
+    EXPECT_EQ(term("own_stream_free_bytes"), counter(last.end, "free_bytes"));
+    EXPECT_EQ(term("own_stream_largest_free_bytes"), counter(last.end, "largest_free_bytes"));
+    EXPECT_EQ(term("in_use_bytes"), counter(last.end, "allocated_bytes.all.current"));
+    EXPECT_EQ(term("other_caches_bytes"), 0);
+    // On the host nobody else shares the budget, so the terms are all of it.
+    const std::int64_t own = term("own_stream_free_bytes") + term("device_free_bytes", "device");
+    EXPECT_EQ(last.failure->account->cause, own >= term("needed_bytes") ? "fragmentation" : "too_little_memory");
+    EXPECT_EQ(term("missing_bytes", "device"), std::max<std::int64_t>(term("needed_bytes") - own, 0));
+    EXPECT_FALSE(last.failure->account->sentence.empty());
+  }
   for (std::size_t i = 0; i + 1 < ran.phases.size(); ++i) EXPECT_EQ(ran.phases[i].status, PhaseStatus::ok);
   EXPECT_TRUE(ran.checksum.empty());
 }
@@ -92,6 +110,21 @@ TEST(MeasureFailure, OccupyingMoreThanThereIsFailsBeforeTheFirstLoad) {
   expect_out_of_memory(ran, "model_load", "");
   EXPECT_EQ(ran.phases.back().failure->requested_bytes.value, Number(work.occupy_bytes));
   EXPECT_EQ(counter(ran.phases.back().end, "device_used_bytes", "device"), 0);
+}
+
+TEST(MeasureFailure, MemoryHeldOutsideTheAllocatorIsNamedWhereItWouldHaveBeenEnough) {
+  Workload work = wider();
+  const std::int64_t weights = model::weights_of(work.model, "f32")->bytes;
+  const std::int64_t budget = 4 * weights + (64 << 20);
+  work.occupy_bytes = budget - (512 << 10);  // the first weights have a whole MiB
+  const auto ran = launch(work, test::host({{"memory_bytes", std::to_string(budget)}}));
+  ASSERT_FALSE(ran.result);
+  ASSERT_TRUE(ran.phases.back().failure && ran.phases.back().failure->account) << ran.result.error().text;
+  const auto& account = *ran.phases.back().failure->account;
+  EXPECT_EQ(account.cause, "other_process") << account.sentence;
+  EXPECT_GE(counter(account.terms, "outside_bytes", "device"), work.occupy_bytes);
+  EXPECT_LT(counter(account.terms, "outside_bytes", "device"), work.occupy_bytes + 4096) << "whole pages";
+  EXPECT_NE(account.sentence.find("of it by this process"), std::string::npos) << account.sentence;
 }
 
 TEST(MeasureFailure, AMissingModuleIsAFailedEnvironment) {

@@ -83,7 +83,8 @@ TEST(MeasureRun, EveryPhaseIsThereInItsOrder) {
     EXPECT_GT(std::get<std::int64_t>(phase.duration.value), 0) << phase.name;
     EXPECT_EQ(phase.configured.at("prompt_tokens"), 9);
     EXPECT_EQ(phase.start.size(), phase.end.size());
-    EXPECT_EQ(phase.start.size(), 108u + 8u + 6u + 72u + 5u) << "every statistic and the device's readings";
+    EXPECT_EQ(phase.start.size(), 108u + 8u + 6u + 72u + 8u + 5u)
+        << "every statistic, the account of the blocks and the device's readings";
   }
   EXPECT_EQ(ran.find("prefill")->executed.at("rows"), 18);
   std::set<std::string> samples;
@@ -215,13 +216,13 @@ TEST(MeasureRun, EachReadingOfARealDeviceCorruptedBreaksTheBalance) {
   auto session = Session::open(test::host(), "caching", "");
   ASSERT_TRUE(session) << session.error().text;
   ASSERT_TRUE((*session)->prepare("f32"));
-  const Reading baseline = baseline_of(look(*(*session)->allocator, (*session)->device));
+  const Reading baseline = baseline_of(look(*(*session)->allocator, (*session)->device, nullptr));
   const auto network = *make_network(tiny());
   Runner runner(**session, *network, 1, Storage::f32);
   ASSERT_TRUE(runner.load());
   ASSERT_TRUE(runner.inputs());
   ASSERT_TRUE((*session)->device.synchronize());
-  const Look seen = look(*(*session)->allocator, (*session)->device);
+  const Look seen = look(*(*session)->allocator, (*session)->device, nullptr);
   const auto balanced = [&](const Look& changed) {
     return build_ledger(ledger_readings(changed, baseline, "test")).balanced;
   };

@@ -9,6 +9,7 @@
 #include "suite/report/card.hpp"
 #include "suite/report/counters.hpp"
 #include "suite/report/facts.hpp"
+#include "suite/report/memory_summary.hpp"
 #include "suite/report/summary.hpp"
 #include "suite/report/table.hpp"
 
@@ -31,7 +32,8 @@ std::vector<Counter> counters(std::int64_t allocated, std::int64_t reserved, std
           allocator_counter("allocated_bytes.all.peak", peak_allocated),
           allocator_counter("active_bytes.all.current", allocated),
           allocator_counter("reserved_bytes.all.current", reserved),
-          allocator_counter("reserved_bytes.all.peak", peak_reserved)};
+          allocator_counter("reserved_bytes.all.peak", peak_reserved),
+          allocator_counter("largest_free_bytes", (reserved - allocated) / 2)};
 }
 
 Phase phase(std::string name, std::vector<Counter> start, std::vector<Counter> end) {
@@ -105,6 +107,22 @@ TEST(TwoInstants, GapsAreTwoAndSixAndNeverFour) {
   EXPECT_EQ(report::instant(phases[1].end).gap(), 6 * kGib);
 }
 
+// The gap alone says nothing of whether one request could have it.
+TEST(TwoInstants, NoGapWithoutTheLargestFreeBlockBesideIt) {
+  const auto d = document();
+  for (const auto& text : {report::summary(d, false), report::card(d)}) {
+    std::istringstream lines(text);
+    int shown = 0;
+    for (std::string line; std::getline(lines, line);)
+      if (std::regex_search(line, std::regex(R"(6\.00 GiB +12\.00 GiB|12\.00 GiB +6\.00 GiB)"))) {
+        EXPECT_THAT(line, HasSubstr("3.00 GiB")) << "6 GiB are free, the largest block of them has 3";
+        ++shown;
+      }
+    EXPECT_GE(shown, 1) << text;
+    EXPECT_THAT(text, HasSubstr("Largest free"));
+  }
+}
+
 TEST(TwoInstants, AlsoWhenTheyAreStartAndEndOfOnePhase) {
   auto d = document();
   auto& phases = d.devices[0].launches[0].phases;
@@ -148,17 +166,52 @@ TEST(Summary, KeepsFailuresInSight) {
   auto& failed = launch.phases[1];
   failed.status = PhaseStatus::failed;
   failed.peaks_partial = true;
-  failed.failure = PhaseFailure{"out_of_memory", "no room", observed_bytes(7 * kGib), "kv"};
+  failed.failure = PhaseFailure{"out_of_memory", "no room", observed_bytes(7 * kGib), "kv", std::nullopt};
+  failed.failure->account = MemoryAccount{"fragmentation", "fragmentation: 7 bytes were needed; a tale of pieces.", {}};
   d.failures = {{"host:0", 0, "warm_forward", "out_of_memory", "no room"}};
   const auto text = report::summary(d, false);
   EXPECT_THAT(text, HasSubstr("0 of 1 ok"));
   EXPECT_THAT(text, HasSubstr("warm_forward (failed)"));
+  EXPECT_THAT(text, HasSubstr("Out of memory in warm_forward: fragmentation: 7 bytes were needed; a tale of pieces."));
   EXPECT_THAT(text, HasSubstr("host:0, process 0, warm_forward: out_of_memory: no room"));
   const auto card = report::card(d);
   EXPECT_THAT(card, HasSubstr("no launch finished"));
   EXPECT_THAT(card, HasSubstr("Phases failed: warm_forward (1)"));
   EXPECT_THAT(card, HasSubstr("requested 7.00 GiB"));
+  EXPECT_THAT(card, HasSubstr("a tale of pieces"));
   EXPECT_THAT(card, Not(HasSubstr("12884901888")));  // no peak is offered as a need
+}
+
+TEST(MemorySummary, HasEveryRowOfPyTorchsAndTheLargestFreeBlock) {
+  const auto text = report::memory_summary(document());
+  for (const char* row : {"Allocated memory", "Active memory", "Requested memory", "GPU reserved memory",
+                          "Non-releasable memory", "Allocations", "Active allocs", "GPU reserved segments",
+                          "Non-releasable allocs", "Oversize allocations", "Oversize GPU segments"})
+    EXPECT_THAT(text, HasSubstr(row));
+  EXPECT_THAT(text, HasSubstr("from large pool"));
+  EXPECT_THAT(text, HasSubstr("CUDA OOMs"));
+  EXPECT_THAT(text, HasSubstr("Largest free block: 3.00 GiB"));
+  // The current value is that of the last phase, the peak that of any: 6 and 8.
+  EXPECT_TRUE(std::regex_search(text, std::regex("Allocated memory +6\\.00 GiB +8\\.00 GiB"))) << text;
+  EXPECT_TRUE(std::regex_search(text, std::regex("GPU reserved memory +12\\.00 GiB +12\\.00 GiB"))) << text;
+  EXPECT_THAT(text, HasSubstr("only the names"));
+  expect_narrow(text);
+}
+
+TEST(Summary, ShowsTheLatencyOfAllocatorCallsWhereTheyWereTimed) {
+  auto d = document();
+  EXPECT_THAT(report::summary(d, false), Not(HasSubstr("Allocator call")));
+  CallLatency hit;
+  hit.call = "hit";
+  hit.count = 3;
+  hit.p50 = {std::int64_t{250}, "ns", Basis::observed, {}};
+  hit.p99 = hit.max = {std::int64_t{1500}, "ns", Basis::observed, {}};
+  CallLatency miss;
+  miss.call = "miss";
+  d.devices[0].launches[0].allocator_latency = {hit, miss};
+  const auto text = report::summary(d, false);
+  EXPECT_TRUE(std::regex_search(text, std::regex("hit +3 +250 ns +1\\.500 us +1\\.500 us"))) << text;
+  EXPECT_TRUE(std::regex_search(text, std::regex("miss +0 +n/a +n/a +n/a"))) << text;
 }
 
 TEST(Card, KeepsComputedObservedAndAssumedApart) {
