@@ -2,8 +2,10 @@
 // Allocator: the interface every allocator policy implements over the device layer.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,6 +28,13 @@ struct BlockInfo {
   Category category = Category::workspace;
 };
 
+// PyTorch's name of a pool: (0, 0) is the default one, (n, 0) one of a graph capture, (0, n) one a user made.
+struct MempoolId {
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+  auto operator<=>(const MempoolId&) const = default;
+};
+
 // One device allocation (or, for expandable policies, one contiguous mapped range), its blocks in address order.
 struct SegmentInfo {
   std::uintptr_t address = 0;
@@ -33,8 +42,15 @@ struct SegmentInfo {
   assay_stream* stream = nullptr;
   bool small_pool = false;
   bool expandable = false;
-  std::uint64_t pool_id = 0;  // 0: the default pool; else a private pool
+  std::uint64_t pool_id = 0;  // with pool_id_second the MempoolId
+  std::uint64_t pool_id_second = 0;
   std::vector<BlockInfo> blocks;
+};
+
+// What the statistics of a policy are worth where a runtime's own pool stands behind it.
+struct Reliability {
+  bool reserved_peak_exact = true;  // else an upper bound
+  bool segments_known = true;       // else segments, split pieces and device calls do not move
 };
 
 // What an allocator holds at this moment, in bytes; the words are those of Statistics.
@@ -87,6 +103,20 @@ class Allocator {
   [[nodiscard]] virtual Usage usage() const { return usage_of(statistics()); }
   virtual void reset_peaks() = 0;        // peak = current; frees nothing
   virtual void reset_accumulated() = 0;  // allocated = freed = 0, scalar counters = 0
+
+  // Private pools, for graph captures and for memory a user wants apart. Between begin and end every request on a
+  // stream that `uses` accepts is served from pool `id`, frees with foreign streams are held back unrecorded, and no
+  // memory returns to the device. `uses` is called with the allocator's lock held and must not call it. A second begin
+  // of an ended pool shares it. After as many release_pool as begin_pool the pool's unused memory may go back to the
+  // device; what is live in it stays, and its frees return to it. Errors: usage for (0, 0), a pool already begun, or
+  // one not begun; unsupported where the policy keeps no pools.
+  virtual Result<void> begin_pool(MempoolId id, std::function<bool(assay_stream*)> uses);
+  virtual Result<void> end_pool(MempoolId id);
+  virtual Result<void> release_pool(MempoolId id);
+
+  [[nodiscard]] virtual Reliability reliability() const { return {}; }
+  // What a reader of the figures must know besides, one sentence each, without a full stop.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 
   // Built by walking the segments and blocks, not from the counters.
   [[nodiscard]] virtual std::vector<SegmentInfo> snapshot() const = 0;

@@ -2,6 +2,7 @@
 // Block, Segment, FreeList, Pool: the pieces every splitting policy keeps its books with.
 #pragma once
 
+#include <algorithm>
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/set.hpp>
 #include <boost/intrusive/unordered_set.hpp>
@@ -43,6 +44,9 @@ struct Block : FreeHook, LiveHook {
   Category category = Category::workspace;
   bool mapped = true;
   std::vector<assay_stream*> foreign_streams;  // named with record_stream since the allocation
+
+  // record_stream: `stream` uses the block, which means nothing where it is the block's own.
+  void used_by(assay_stream* stream);
 
   [[nodiscard]] bool split() const { return previous != nullptr || next != nullptr; }
   // What a free block could grow to without moving: itself and the unmapped addresses behind it.
@@ -116,9 +120,9 @@ class FreeList {
   std::uint64_t searches_ = 0;
 };
 
-// One size class of one owner: the default pools have id 0, private ones the id they were begun with.
+// One size class of one owner: the default pools have id (0, 0), private ones the id they were begun with.
 struct Pool {
-  std::uint64_t id = 0;
+  MempoolId id;
   bool small = false;
   std::size_t segments = 0;  // device allocations that belong to it
   FreeList free;
@@ -135,6 +139,12 @@ struct Segment : boost::intrusive::list_base_hook<Unchecked> {
   bool expandable = false;
   std::map<std::uintptr_t, Block*> unmapped;  // of an expandable segment; not in the pool's free list
 };
+
+inline void Block::used_by(assay_stream* stream) {
+  if (stream == segment->stream) return;
+  if (std::find(foreign_streams.begin(), foreign_streams.end(), stream) == foreign_streams.end())
+    foreign_streams.push_back(stream);
+}
 
 inline FreeList::Key FreeList::Order::key(const Block& block) {
   return {block.segment->stream, block.bytes, block.rank, block.address};

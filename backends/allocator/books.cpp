@@ -249,7 +249,8 @@ std::vector<SegmentInfo> Books::snapshot() const {
     info.stream = segment.stream;
     info.small_pool = segment.pool->small;
     info.expandable = segment.expandable;
-    info.pool_id = segment.pool->id;
+    info.pool_id = segment.pool->id.first;
+    info.pool_id_second = segment.pool->id.second;
     for (const Block* block = segment.first; block != nullptr; block = block->next) {
       if (!block->mapped) continue;
       if (info.blocks.empty()) info.address = block->address;

@@ -88,6 +88,17 @@ class DeviceCalls {
     return info;
   }
 
+  [[nodiscard]] Result<assay_stream*> create_stream() const {
+    assay_stream* stream = nullptr;
+    const assay_status status = table_->stream_create(device_, 0, &stream);
+    if (status != ASSAY_OK) return device::error_from(*table_, status, "A stream of the allocator's own was refused");
+    return stream;
+  }
+  void destroy_stream(assay_stream* stream) const { (void)table_->stream_destroy(stream); }
+  Result<void> wait(assay_stream* stream, assay_event* event) const {
+    return checked(table_->stream_wait_event(stream, event), "A stream cannot be made to wait for another");
+  }
+
   [[nodiscard]] Result<assay_event*> create_event() const {
     assay_event* event = nullptr;
     const assay_status status = table_->event_create(device_, 0, &event);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The expandable policy: search, mapping of pages, and giving them back (facts: allocators sections 2.4, 2.6, 2.7).
+// The expandable policy: mapping of pages, and giving them back (facts: allocators sections 2.6, 2.7).
 #include <algorithm>
-#include <iterator>
 
 #include "backends/allocator/expandable.hpp"
 
@@ -14,42 +13,9 @@ bool is_free(const Block* block) {
 
 }  // namespace
 
-Block* ExpandableAllocator::take_fit(const Request& request) {
-  auto& blocks = request.pool->free.blocks();
-  auto found = blocks.lower_bound(FreeList::Key{request.stream, request.rounded, 0, 0}, FreeList::Order{});
-  if (found == blocks.end() || found->segment->stream != request.stream) return nullptr;
-  for (auto next = std::next(found); next != blocks.end() && next->segment->stream == request.stream &&
-                                     next->expandable_bytes() < found->expandable_bytes();
-       ++next)
-    found = next;
-  if (options_.splits_limited()) {
-    const bool oversize = request.rounded >= options_.max_split_bytes;
-    if (!oversize && found->bytes >= options_.max_split_bytes) return nullptr;
-    if (oversize && found->bytes - request.rounded >= options_.max_non_split_rounding_bytes) return nullptr;
-  }
-  Block& block = *found;
-  blocks.erase(found);
-  return &block;
-}
-
-Result<Block*> ExpandableAllocator::obtain(const Request& request) {
-  auto block = grow(request);
-  if (!block || *block != nullptr) return block;
-  if (auto emptied = release_everything(); !emptied) return emptied.error();
-  ++books_.statistics().num_alloc_retries;
-  block = grow(request);
-  if (!block || *block != nullptr) return block;
-  ++books_.statistics().num_ooms;
-  return out_of_memory(request);
-}
-
-// Null where there is no memory. What was mapped before the refusal stays, as a free block.
 Result<Block*> ExpandableAllocator::grow(const Request& request) {
   Block* none = nullptr;
-  if (allowed_bytes_ != kUnlimited &&
-      books_.reserved_bytes() + segment_bytes(options_, request.rounded) > allowed_bytes_)
-    return none;
-  if (request.rounded > range_bytes_) return none;
+  if (forbids(segment_bytes(options_, request.rounded)) || request.rounded > sizes_.range) return none;
   auto room = room_for(request);
   if (!room) return room;
   Block* block = *room;
@@ -79,9 +45,9 @@ Result<Block*> ExpandableAllocator::room_for(const Request& request) {
       if (bytes >= request.rounded) return first;
     }
   }
-  auto address = device_.reserve(range_bytes_);
+  auto address = device_.reserve(sizes_.range);
   if (!address) return address.error();
-  return books_.open_range(*address, range_bytes_, request.stream, *request.pool).first;
+  return books_.open_range(*address, sizes_.range, request.stream, *request.pool).first;
 }
 
 // Maps the pages that hold the first `bytes` of an unmapped block: all of them or none. False: no memory.
@@ -105,11 +71,9 @@ Result<bool> ExpandableAllocator::map_pages(Block& unmapped, std::size_t bytes) 
   return true;
 }
 
-Result<void> ExpandableAllocator::release_everything() {
-  ++books_.statistics().num_sync_all_streams;
-  if (auto waited = pending_.synchronize(); !waited) return waited;
+Result<void> ExpandableAllocator::release(const std::vector<Pool*>& pools) {
   std::vector<Block*> blocks;
-  for (Pool* pool : {&large_, &small_})
+  for (Pool* pool : pools)
     for (Block& block : pool->free.blocks()) blocks.push_back(&block);
   if (!blocks.empty()) {
     if (auto waited = device_.synchronize_all(); !waited) return waited;
@@ -146,20 +110,11 @@ Result<void> ExpandableAllocator::unmap_pages(Block& free) {
   return unmapped;
 }
 
-Error ExpandableAllocator::out_of_memory(const Request& request) const {
-  const Statistics& statistics = books_.statistics();
-  const auto info = device_.memory_info();
-  std::string text = "Out of memory: a request of " + std::to_string(request.bytes) + " bytes needs pages of " +
-                     std::to_string(page_bytes(request.pool->small)) + " bytes more than the device";
+std::string ExpandableAllocator::refused(const Request& request) const {
+  std::string text = "pages of " + std::to_string(page_bytes(request.pool->small)) + " bytes more than the device";
   if (allowed_bytes_ != kUnlimited)
     text += " or the limit of " + std::to_string(allowed_bytes_) + " bytes set by per_process_memory_fraction";
-  text += " grants, after all unused pages were returned; allocated " +
-          std::to_string(statistics.allocated_bytes[0].current) + " bytes, reserved " +
-          std::to_string(statistics.reserved_bytes[0].current) + " bytes, largest free block " +
-          std::to_string(books_.largest_free_bytes()) + " bytes, device free ";
-  text += info ? std::to_string(info->total_bytes - info->used_bytes) + " bytes" : "unknown";
-  text += "; lower the load, free other memory of the device, or raise its budget where it has one.";
-  return {ErrorCode::out_of_memory, std::move(text)};
+  return text + " grants";
 }
 
 }  // namespace assay::allocator

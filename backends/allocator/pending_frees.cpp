@@ -17,6 +17,16 @@ Result<assay_event*> PendingFrees::take_event() {
   return event;
 }
 
+Result<void> PendingFrees::free(Books& books, Block& block) {
+  const bool used = !block.foreign_streams.empty();
+  if (used) {
+    if (auto deferred = defer(block); !deferred) return deferred;
+  }
+  books.request_free(block);
+  if (!used) books.complete_free(block);
+  return {};
+}
+
 Result<void> PendingFrees::defer(Block& block) {
   std::vector<assay_event*> events;
   for (assay_stream* stream : block.foreign_streams) {

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "backends/allocator/block.hpp"
+#include "backends/allocator/books.hpp"
 #include "backends/allocator/device_calls.hpp"
 
 namespace assay::allocator {
@@ -24,6 +24,8 @@ class PendingFrees {
   PendingFrees(const PendingFrees&) = delete;
   PendingFrees& operator=(const PendingFrees&) = delete;
 
+  // Frees a live block: at once where no foreign stream uses it, else deferred. After an Error it is live as before.
+  Result<void> free(Books& books, Block& block);
   // Records one event on each of the block's foreign streams, at this moment. All or none: after an Error the block
   // is as it was.
   Result<void> defer(Block& block);

@@ -98,15 +98,7 @@ Result<void*> RemappingAllocator::allocate_after_flush(RemappingArena& arena, st
   const Statistics all = statistics();
   std::size_t largest = 0;
   visit_arenas([&](const RemappingArena& each) { largest = std::max(largest, each.largest_free_bytes()); });
-  const auto info = device_.memory_info();
-  std::string text = "Out of memory: a request of " + std::to_string(bytes) +
-                     " bytes needs more than the device grants, after all idle memory was returned; allocated " +
-                     std::to_string(all.allocated_bytes[0].current) + " bytes, reserved " +
-                     std::to_string(all.reserved_bytes[0].current) + " bytes, largest free block " +
-                     std::to_string(largest) + " bytes, device free ";
-  text += info ? std::to_string(info->total_bytes - info->used_bytes) + " bytes" : "unknown";
-  text += "; lower the load, free other memory of the device, or raise its budget where it has one.";
-  return Error{ErrorCode::out_of_memory, std::move(text)};
+  return out_of_memory(bytes, "more than the device grants, after all idle memory was returned", all, largest, device_);
 }
 
 Result<void> RemappingAllocator::deallocate(void* pointer) {

@@ -44,14 +44,17 @@ RemappingArena::~RemappingArena() {
   (void)shared_.device.unreserve(range_, shared_.range_bytes);
 }
 
+void* RemappingArena::hand_out(Block& block, std::size_t rounded, std::size_t requested, Category category) {
+  Block& given = books_.hand_out(block, rounded, requested, category, block.bytes > rounded, rounded <= kHighEndBytes);
+  return reinterpret_cast<void*>(given.address);
+}
+
 void* RemappingArena::hit(std::size_t bytes, Category category) {
   const std::lock_guard lock(lock_);
   if (!pending_.empty()) return nullptr;
-  const std::size_t rounded = std::max(kMinBlockBytes, round_up(bytes, kMinBlockBytes));
+  const std::size_t rounded = round_up(bytes, kMinBlockBytes);
   Block* block = pool_.free.take_smallest(stream_, rounded);
-  if (block == nullptr) return nullptr;
-  Block& given = books_.hand_out(*block, rounded, bytes, category, block->bytes > rounded, rounded <= kHighEndBytes);
-  return reinterpret_cast<void*>(given.address);
+  return block == nullptr ? nullptr : hand_out(*block, rounded, bytes, category);
 }
 
 bool RemappingArena::give_back(void* pointer) {
@@ -68,7 +71,7 @@ Result<void*> RemappingArena::allocate(std::size_t bytes, Category category, boo
   if (!pending_.empty()) {
     if (auto settled = pending_.poll(); !settled) return settled.error();
   }
-  const std::size_t rounded = std::max(kMinBlockBytes, round_up(bytes, kMinBlockBytes));
+  const std::size_t rounded = round_up(bytes, kMinBlockBytes);
   Block* block = pool_.free.take_smallest(stream_, rounded);
   if (block == nullptr) {
     auto grown = grow(rounded, exactly);
@@ -76,31 +79,21 @@ Result<void*> RemappingArena::allocate(std::size_t bytes, Category category, boo
     if (*grown == nullptr) return static_cast<void*>(nullptr);
     block = *grown;
   }
-  Block& given = books_.hand_out(*block, rounded, bytes, category, block->bytes > rounded, rounded <= kHighEndBytes);
-  return reinterpret_cast<void*>(given.address);
+  return hand_out(*block, rounded, bytes, category);
 }
 
 Result<void> RemappingArena::deallocate(void* pointer) {
   const std::lock_guard lock(lock_);
   Block* block = books_.find_live(pointer);
   if (block == nullptr) return not_live(pointer, "freed");
-  if (block->foreign_streams.empty()) {
-    books_.request_free(*block);
-    books_.complete_free(*block);
-    return {};
-  }
-  if (auto deferred = pending_.defer(*block); !deferred) return deferred;
-  books_.request_free(*block);
-  return {};
+  return pending_.free(books_, *block);
 }
 
 Result<void> RemappingArena::record_stream(void* pointer, assay_stream* stream) {
   const std::lock_guard lock(lock_);
   Block* block = books_.find_live(pointer);
   if (block == nullptr) return not_live(pointer, "given a stream");
-  auto& streams = block->foreign_streams;
-  if (stream != stream_ && std::find(streams.begin(), streams.end(), stream) == streams.end())
-    streams.push_back(stream);
+  block->used_by(stream);
   return {};
 }
 

@@ -75,6 +75,7 @@ class alignas(128) RemappingArena {  // no two arenas share a cache line, nor a 
     std::uintptr_t begin;
     std::uintptr_t end;
   };
+  [[nodiscard]] void* hand_out(Block& block, std::size_t rounded, std::size_t requested, Category category);
   Result<Block*> grow(std::size_t rounded, bool exactly);
   [[nodiscard]] Growth cheapest_growth(std::size_t rounded);
   [[nodiscard]] Idle idle_mappings(Block& free) const;

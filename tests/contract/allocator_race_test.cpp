@@ -102,6 +102,6 @@ TEST_P(AllocatorRace, TheRightAllocatorIsNeverAccused) {
   EXPECT_EQ(result.noticed, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, AllocatorRace, ::testing::Values("caching", "expandable", "remapping"));
+INSTANTIATE_TEST_SUITE_P(Policies, AllocatorRace, ::testing::Values("caching", "expandable", "native", "remapping"));
 
 }  // namespace

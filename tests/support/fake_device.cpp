@@ -11,6 +11,7 @@
 #include <string>
 
 #include "tests/support/fake_mapping.hpp"
+#include "tests/support/fake_pool.hpp"
 
 namespace assay::testing {
 namespace {
@@ -177,6 +178,33 @@ assay_status FakeDevice::enter(Call call) {
   return ASSAY_OK;
 }
 
+assay_status FakeDevice::lend(std::size_t bytes, std::uintptr_t* address) {
+  const std::size_t used = held_ + foreign_;
+  if (used > capacity_ || bytes > capacity_ - used) return failure(ASSAY_OUT_OF_MEMORY, "the simulated device is full");
+  const std::size_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  if (memory_ == Memory::host) {
+    void* real = std::aligned_alloc(kAlignment, whole);
+    if (real == nullptr) return failure(ASSAY_INTERNAL, "host memory is exhausted");
+    *address = reinterpret_cast<std::uintptr_t>(real);
+  } else if (!prescribed_.empty()) {
+    *address = prescribed_.front();
+    prescribed_.pop_front();
+  } else {
+    *address = next_address_;
+    next_address_ += whole;
+  }
+  live_.emplace(*address, bytes);
+  held_ += bytes;
+  return ASSAY_OK;
+}
+
+void FakeDevice::take_back(std::uintptr_t address) {
+  const auto found = live_.find(address);
+  held_ -= found->second;
+  live_.erase(found);
+  if (memory_ == Memory::host) std::free(reinterpret_cast<void*>(address));
+}
+
 // The entries, as static functions with access to the device's state.
 struct FakeTable {
   static FakeDevice& of(assay_device* device) { return *reinterpret_cast<FakeDevice*>(device); }
@@ -203,23 +231,8 @@ struct FakeTable {
     const std::lock_guard lock(device.mutex_);
     if (const assay_status status = device.enter(Call::malloc); status != ASSAY_OK) return status;
     if (bytes == 0 || owner != ASSAY_OWNER_ALLOCATOR) return failure(ASSAY_INVALID_VALUE, "zero bytes or wrong owner");
-    const std::size_t used = device.held_ + device.foreign_;
-    if (used > device.capacity_ || bytes > device.capacity_ - used)
-      return failure(ASSAY_OUT_OF_MEMORY, "the simulated device is full");
     std::uintptr_t address = 0;
-    if (device.memory_ == FakeDevice::Memory::host) {
-      void* real = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
-      if (real == nullptr) return failure(ASSAY_INTERNAL, "host memory is exhausted");
-      address = reinterpret_cast<std::uintptr_t>(real);
-    } else if (!device.prescribed_.empty()) {
-      address = device.prescribed_.front();
-      device.prescribed_.pop_front();
-    } else {
-      address = device.next_address_;
-      device.next_address_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    }
-    device.live_.emplace(address, bytes);
-    device.held_ += bytes;
+    if (const assay_status status = device.lend(bytes, &address); status != ASSAY_OK) return status;
     device.malloc_sizes_.push_back(bytes);
     *out = reinterpret_cast<void*>(address);
     return ASSAY_OK;
@@ -232,10 +245,8 @@ struct FakeTable {
     if (pointer == nullptr) return ASSAY_OK;
     const auto found = device.live_.find(reinterpret_cast<std::uintptr_t>(pointer));
     if (found == device.live_.end()) return failure(ASSAY_INVALID_VALUE, "no such allocation");
-    device.held_ -= found->second;
     device.freed_.push_back(found->first);
-    device.live_.erase(found);
-    if (device.memory_ == FakeDevice::Memory::host) std::free(pointer);
+    device.take_back(found->first);
     return ASSAY_OK;
   }
 
@@ -251,12 +262,20 @@ struct FakeTable {
     of(stream).finished = of(stream).recorded;
     return ASSAY_OK;
   }
-  static assay_status stream_wait_event(assay_stream*, assay_event*) { return ASSAY_OK; }
+  static assay_status stream_wait_event(assay_stream* stream, assay_event* event) {
+    const std::lock_guard lock(of(stream).device->mutex_);
+    auto& waits = of(stream).waits;
+    const auto over = [](const auto& wait) { return wait.first->finished >= wait.second; };
+    waits.erase(std::remove_if(waits.begin(), waits.end(), over), waits.end());
+    if (of(event).stream != nullptr) waits.emplace_back(of(event).stream, of(event).ticket);
+    return ASSAY_OK;
+  }
   static assay_status device_synchronize(assay_device* handle) {
     FakeDevice& device = of(handle);
     const std::lock_guard lock(device.mutex_);
     if (const assay_status status = device.enter(Call::synchronize); status != ASSAY_OK) return status;
     for (auto& stream : device.streams_) stream->finished = stream->recorded;
+    FakePool::waited(device);
     return ASSAY_OK;
   }
 
@@ -347,13 +366,13 @@ struct FakeTable {
     table.peer_copy = unsupported;
     table.kernel_resources = unsupported;
     table.launch = unsupported;
-    table.pool_create = unsupported;
-    table.pool_destroy = unsupported;
-    table.pool_malloc = unsupported;
-    table.pool_free = unsupported;
-    table.pool_trim = unsupported;
-    table.pool_get = unsupported;
-    table.pool_set = unsupported;
+    table.pool_create = FakePool::create;
+    table.pool_destroy = FakePool::destroy;
+    table.pool_malloc = FakePool::allocate;
+    table.pool_free = FakePool::free;
+    table.pool_trim = FakePool::trim;
+    table.pool_get = FakePool::get;
+    table.pool_set = FakePool::set;
     table.vmm_granularity = FakeMapping::granularity;
     table.vmm_reserve = FakeMapping::reserve;
     table.vmm_unreserve = FakeMapping::unreserve;

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "backends/abi/assay_backend.h"
@@ -32,14 +33,19 @@ enum class Call : std::size_t {
   vmm_create,
   vmm_release,
   vmm_map,
-  vmm_unmap
+  vmm_unmap,
+  pool_create,
+  pool_malloc,
+  pool_free,
+  pool_trim,
+  pool_attribute
 };
-inline constexpr std::size_t kCallCount = 15;
+inline constexpr std::size_t kCallCount = 20;
 
-// Memory is invented (increasing addresses that must not be touched) or real host memory. Every member and every table
-// entry may be called from several threads; entries an allocator has no use for answer ASSAY_UNSUPPORTED.
-// Mapping has a granularity of 2 MiB; memory mapped at once is unmapped as a whole, several mappings in one call.
-// At most one FakeDevice's last_error text is kept per thread.
+// The runtime's pool is fake_pool.hpp. Memory is invented (increasing addresses that must not be touched) or real host
+// memory. Every member and every table entry may be called from several threads; entries an allocator has no use for
+// answer ASSAY_UNSUPPORTED. Mapping has a granularity of 2 MiB; memory mapped at once is unmapped as a whole, several
+// mappings in one call. At most one FakeDevice's last_error text is kept per thread.
 class FakeDevice {
  public:
   enum class Memory { invented, host };
@@ -61,6 +67,12 @@ class FakeDevice {
 
   // The n-th call of a kind from now on (1 is the next one) answers `status`; with `and_after` every later one too.
   void fail(Call call, std::size_t nth, assay_status status, bool and_after = false);
+  // The runtime's pool is there (the default), or ASSAY_UNSUPPORTED.
+  void offer_pool(bool offered);
+  // Quirks of a runtime's pool: what is free goes back at the first wait whatever the release threshold says; and the
+  // n-th pool_malloc from now on zeroes another live block.
+  void ignore_release_threshold(bool ignored);
+  void zero_a_live_block_at(std::size_t nth_pool_malloc);
   // Virtual memory management answers ASSAY_UNSUPPORTED (or does again).
   void offer_mapping(bool offered);
 
@@ -87,11 +99,14 @@ class FakeDevice {
  private:
   friend struct FakeTable;
   friend struct FakeMapping;
+  friend struct FakePool;
   struct Stream {
     FakeDevice* device;
     std::uint64_t recorded = 0;
     std::uint64_t finished = 0;
+    std::vector<std::pair<Stream*, std::uint64_t>> waits{};  // tickets of other streams that come before its next work
   };
+  struct Pool;
   struct Event {
     FakeDevice* device;
     Stream* stream = nullptr;
@@ -113,6 +128,9 @@ class FakeDevice {
   // The status an armed failure gives this call; ASSAY_OK otherwise. With the mutex held.
   assay_status enter(Call call);
   static bool due(Plan& plan);
+  // Memory from the capacity and back to it. With the mutex held.
+  assay_status lend(std::size_t bytes, std::uintptr_t* address);
+  void take_back(std::uintptr_t address);
 
   mutable std::mutex mutex_;
   const std::size_t capacity_;
@@ -133,6 +151,10 @@ class FakeDevice {
   std::map<std::uintptr_t, std::size_t> reservations_;
   std::map<std::uintptr_t, Physical*> mappings_;
   std::map<Physical*, std::unique_ptr<Physical>> physicals_;
+  bool pool_offered_ = true;
+  bool threshold_ignored_ = false;
+  std::size_t zeroing_in_ = 0;
+  std::vector<std::shared_ptr<Pool>> pools_;
   std::vector<std::size_t> malloc_sizes_;
   std::vector<std::uintptr_t> freed_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deferred frees of the caching policy: events at free time, per-stream order, reuse of events, private pools.
+// Deferred frees of the caching policy: events at free time, per-stream order, reuse of events.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -146,91 +146,6 @@ TEST(AllocatorStreams, AFaultedStreamIsReportedByTheNextAllocation) {
   EXPECT_EQ(refused.error().code, ErrorCode::fault);
   expect_consistent(*rig.caching);
   EXPECT_EQ(rig.stats().active[0].current, 1);
-}
-
-// ---- private pools ----
-
-TEST(AllocatorPools, AStreamUnderCaptureIsServedFromItsOwnPool) {
-  Rig rig;
-  auto* captured = rig.device.new_stream();
-  const auto outside = rig.take_on(captured, 12 * kMiB);
-  rig.give(outside);
-  ASSERT_TRUE(rig.caching->begin_pool(7, [captured](assay_stream* stream) { return stream == captured; }));
-  const auto inside = rig.take_on(captured, 12 * kMiB);
-  EXPECT_NE(inside, outside);
-  const auto elsewhere = rig.take(512);
-  ASSERT_TRUE(rig.caching->end_pool(7));
-  for (const auto& segment : rig.caching->snapshot()) {
-    const bool is_private = inside == segment.address;
-    EXPECT_EQ(segment.pool_id, is_private ? 7u : 0u);
-  }
-  rig.give(inside);
-  EXPECT_EQ(rig.take_on(captured, 12 * kMiB), outside) << "after the end the default pool serves again";
-  rig.give(elsewhere);
-  expect_consistent(*rig.caching);
-}
-
-TEST(AllocatorPools, MemoryReturnsOnlyAfterTheLastRelease) {
-  Rig rig;
-  const auto all = [](assay_stream*) { return true; };
-  ASSERT_TRUE(rig.caching->begin_pool(7, all));
-  const auto block = rig.take(12 * kMiB);
-  ASSERT_TRUE(rig.caching->end_pool(7));
-  ASSERT_TRUE(rig.caching->begin_pool(7, all));  // a second user
-  ASSERT_TRUE(rig.caching->end_pool(7));
-  rig.give(block);
-  ASSERT_TRUE(rig.caching->release_pool(7));
-  ASSERT_TRUE(rig.caching->empty_cache());
-  EXPECT_EQ(rig.device.held_bytes(), 12 * kMiB);
-  ASSERT_TRUE(rig.caching->release_pool(7));
-  ASSERT_TRUE(rig.caching->empty_cache());
-  EXPECT_EQ(rig.device.held_bytes(), 0u);
-  EXPECT_FALSE(rig.caching->release_pool(7)) << "the pool is gone";
-}
-
-TEST(AllocatorPools, NothingReturnsToTheDeviceDuringACapture) {
-  Rig rig("per_process_memory_fraction:1,garbage_collection_threshold:0.1", 64 * kMiB);
-  rig.give(rig.take(32 * kMiB));
-  ASSERT_TRUE(rig.caching->begin_pool(1, [](assay_stream*) { return true; }));
-  const auto emptied = rig.caching->empty_cache();
-  ASSERT_FALSE(emptied);
-  EXPECT_EQ(emptied.error().code, ErrorCode::usage);
-  const auto refused = rig.caching->allocate(40 * kMiB, rig.stream, assay::testing::Category::kv);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::out_of_memory);
-  EXPECT_THAT(refused.error().text, ::testing::HasSubstr("private pool"));
-  EXPECT_EQ(rig.device.calls(Call::free), 0u);
-  EXPECT_EQ(rig.stats().num_ooms, 1);
-  EXPECT_EQ(rig.stats().num_alloc_retries, 0);
-  ASSERT_TRUE(rig.caching->end_pool(1));
-  EXPECT_NE(rig.take(40 * kMiB), 0u);
-}
-
-TEST(AllocatorPools, FreesWithForeignStreamsAreHeldBackUnrecorded) {
-  Rig rig;
-  auto* other = rig.device.new_stream();
-  const auto block = rig.take(12 * kMiB);
-  rig.use(block, other);
-  ASSERT_TRUE(rig.caching->begin_pool(1, [other](assay_stream* stream) { return stream == other; }));
-  rig.give(block);
-  EXPECT_NE(rig.take(12 * kMiB), block);
-  EXPECT_EQ(rig.device.calls(Call::event_record), 0u);
-  expect_consistent(*rig.caching);
-  ASSERT_TRUE(rig.caching->end_pool(1));
-  EXPECT_NE(rig.take(12 * kMiB), block);
-  EXPECT_EQ(rig.device.calls(Call::event_record), 1u);
-  rig.device.finish(other);
-  EXPECT_EQ(rig.take(12 * kMiB), block);
-}
-
-TEST(AllocatorPools, WrongCallsAreUsageErrors) {
-  Rig rig;
-  const auto all = [](assay_stream*) { return true; };
-  EXPECT_FALSE(rig.caching->begin_pool(0, all));
-  EXPECT_FALSE(rig.caching->end_pool(3));
-  EXPECT_FALSE(rig.caching->release_pool(3));
-  ASSERT_TRUE(rig.caching->begin_pool(3, all));
-  EXPECT_FALSE(rig.caching->begin_pool(3, all));
 }
 
 }  // namespace
