@@ -13,12 +13,12 @@ std::int64_t signed_bytes(std::size_t bytes) {
 
 PoolAccount& pool_of(Account& account, const SegmentInfo& segment) {
   const auto found = std::find_if(account.pools.begin(), account.pools.end(), [&](const PoolAccount& pool) {
-    return pool.stream == segment.stream && pool.pool_id == segment.pool_id && pool.small_pool == segment.small_pool;
+    return pool.stream == segment.stream && pool.pool_id == segment.id() && pool.small_pool == segment.small_pool;
   });
   if (found != account.pools.end()) return *found;
   PoolAccount pool;
   pool.stream = segment.stream;
-  pool.pool_id = segment.pool_id;
+  pool.pool_id = segment.id();
   pool.small_pool = segment.small_pool;
   return account.pools.emplace_back(pool);
 }
@@ -142,7 +142,7 @@ Account account_of(const std::vector<SegmentInfo>& segments, const Options& opti
     account.free_bytes += pool.free_bytes;
     account.free_pieces += pool.free_pieces;
     account.largest_free_bytes = std::max(account.largest_free_bytes, pool.largest_free_bytes);
-    if (pool.pool_id != 0) account.private_bytes += pool.reserved_bytes;
+    if (pool.pool_id != MempoolId{}) account.private_bytes += pool.reserved_bytes;
   }
   return account;
 }

@@ -17,7 +17,7 @@ namespace assay::allocator {
 // Bytes of one pool of one stream: blocks only move inside such a pool.
 struct PoolAccount {
   assay_stream* stream = nullptr;
-  std::uint64_t pool_id = 0;  // 0: the default pool; else a private one
+  MempoolId pool_id;  // (0, 0): the default pool; else a private one
   bool small_pool = false;
   std::int64_t reserved_bytes = 0;
   std::int64_t active_bytes = 0;   // live, and freed ones still waiting for a stream
@@ -68,7 +68,7 @@ struct RefusedRequest {
   std::size_t rounded_bytes = 0;  // of the block it needs; 0: as asked for
   std::size_t growth_bytes = 0;   // least the policy asks the device for to serve it; 0: the rounded bytes
   const assay_stream* stream = nullptr;
-  std::uint64_t pool_id = 0;
+  MempoolId pool_id;
 };
 // With the rounding and the segment size of `caching` under `options`; growth is the block itself where `policy` maps
 // memory or keeps none.

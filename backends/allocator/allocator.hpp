@@ -44,6 +44,7 @@ struct SegmentInfo {
   bool expandable = false;
   std::uint64_t pool_id = 0;  // with pool_id_second the MempoolId
   std::uint64_t pool_id_second = 0;
+  [[nodiscard]] MempoolId id() const { return {pool_id, pool_id_second}; }
   std::vector<BlockInfo> blocks;
 };
 
@@ -51,6 +52,7 @@ struct SegmentInfo {
 struct Reliability {
   bool reserved_peak_exact = true;  // else an upper bound
   bool segments_known = true;       // else segments, split pieces and device calls do not move
+  bool block_peaks_exact = true;    // of every other statistic; else sums of parts, an upper bound
 };
 
 // What an allocator holds at this moment, in bytes; the words are those of Statistics.

@@ -94,7 +94,8 @@ class FreeList {
     blocks_.erase(blocks_.iterator_to(block));
   }
 
-  // With bins, in a list of one stream: the smallest block of at least `rounded` bytes, taken out of the list, or null.
+  // With bins, in a list of one stream: the smallest block of at least `rounded` bytes, taken out of the list, or null;
+  // where a block above the bins must serve a request within them, one beside other small live blocks is preferred.
   // A block that can grow into unmapped addresses behind it counts with the size it can grow to.
   [[nodiscard]] Block* take_smallest(assay_stream* stream, std::size_t rounded);
 
@@ -111,6 +112,7 @@ class FreeList {
   [[nodiscard]] const Set& blocks() const { return blocks_; }
 
  private:
+  [[nodiscard]] Block* beside_small();
   [[nodiscard]] bool binned(const Block& block) const {
     return bins_ != nullptr && block.bytes <= SizeBins<Block>::kLargestBytes;
   }

@@ -34,7 +34,7 @@ Result<void> CachingAllocator::adopt_segment(const SegmentInfo& segment) {
     position = block.address + block.bytes;
   }
   Block* rest = &books_.open_segment(segment.address, segment.total_bytes, segment.stream,
-                                     pool_of({segment.pool_id, segment.pool_id_second}, segment.small_pool));
+                                     pool_of(segment.id(), segment.small_pool));
   std::vector<Block*> gaps;
   position = segment.address;
   const std::uintptr_t end = segment.address + segment.total_bytes;

@@ -18,6 +18,19 @@ Block* FreeList::take_best_fit(const Options& options, assay_stream* stream, std
   return &block;
 }
 
+// A larger piece for a small block, which is cut from its high end: one that ends beside a small live block, so that
+// small blocks gather instead of each pinning a hole of its own. Null where none of the smallest pieces does.
+Block* FreeList::beside_small() {
+  constexpr std::size_t kMostLookedAt = 16;
+  std::size_t looked_at = 0;
+  for (auto piece = blocks_.begin(); piece != blocks_.end() && ++looked_at <= kMostLookedAt; ++piece) {
+    const Block* next = piece->next;
+    if (next != nullptr && next->state != BlockState::inactive && next->bytes <= SizeBins<Block>::kLargestBytes)
+      return &*piece;
+  }
+  return nullptr;
+}
+
 Block* FreeList::take_smallest(assay_stream* stream, std::size_t rounded) {
   constexpr std::size_t kBinned = SizeBins<Block>::kLargestBytes;
   Block* found = nullptr;
@@ -31,6 +44,12 @@ Block* FreeList::take_smallest(assay_stream* stream, std::size_t rounded) {
     if (found != nullptr && found->expandable_bytes() == found->bytes) {
       bins_->erase(*found);
       return found;
+    }
+    if (found == nullptr) {
+      if (Block* gathering = beside_small()) {
+        erase(*gathering);
+        return gathering;
+      }
     }
   }
   auto larger = found != nullptr ? blocks_.begin() : blocks_.lower_bound(Key{stream, rounded, 0, 0}, Order{});

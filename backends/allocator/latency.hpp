@@ -68,6 +68,13 @@ class TimedAllocator final : public Allocator {
   void reset_accumulated() override { inner_->reset_accumulated(); }
   [[nodiscard]] Usage usage() const override { return inner_->usage(); }
   [[nodiscard]] std::vector<SegmentInfo> snapshot() const override { return inner_->snapshot(); }
+  Result<void> begin_pool(MempoolId id, std::function<bool(assay_stream*)> uses) override {
+    return inner_->begin_pool(id, std::move(uses));
+  }
+  Result<void> end_pool(MempoolId id) override { return inner_->end_pool(id); }
+  Result<void> release_pool(MempoolId id) override { return inner_->release_pool(id); }
+  [[nodiscard]] Reliability reliability() const override { return inner_->reliability(); }
+  [[nodiscard]] std::vector<std::string> notes() const override { return inner_->notes(); }
 
   // Of every call since the beginning.
   [[nodiscard]] Latencies latencies() const;

@@ -45,7 +45,7 @@ class NativeAllocator final : public Allocator {
   void reset_peaks() override;
   void reset_accumulated() override;
   [[nodiscard]] std::vector<SegmentInfo> snapshot() const override;
-  [[nodiscard]] Reliability reliability() const override { return {false, false}; }
+  [[nodiscard]] Reliability reliability() const override { return {false, false, true}; }
   [[nodiscard]] std::vector<std::string> notes() const override;
 
  private:

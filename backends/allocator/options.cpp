@@ -108,6 +108,15 @@ Result<void> read_divisions(std::string_view text, Options& options) {
   return {};
 }
 
+// PyTorch's keys that move no device memory: of pinned host memory, of locks, and of what an error looks like.
+constexpr std::array<std::string_view, 7> kWithoutEffectHere{
+    "pinned_use_cuda_host_register",  "pinned_num_register_threads", "pinned_use_background_threads",
+    "pinned_reserve_segment_size_mb", "release_lock_on_cudamalloc",  "graph_capture_record_stream_reuse",
+    "throw_on_cudamalloc_oom"};
+
+constexpr std::array<std::string_view, 3> kVariables{
+    "PYTORCH_CUDA_ALLOC_CONF=", "PYTORCH_HIP_ALLOC_CONF=", "PYTORCH_ALLOC_CONF="};
+
 Result<void> read_one(std::string_view key, std::string_view value, Options& options) {
   const auto store = [](auto result, auto& target) -> Result<void> {
     if (!result) return result.error();
@@ -136,8 +145,11 @@ Result<void> read_one(std::string_view key, std::string_view value, Options& opt
   if (key == "backend") {
     if (value == "native") return {};
     return refuse("Allocator option backend is " + quoted(value) +
-                  ", but the caching policy is native; leave the option out or choose another policy.");
+                  (value == "cudaMallocAsync" || value == "hipMallocAsync"
+                       ? ", the runtime's own pool; leave the option out and choose the policy native."
+                       : ", but the caching policy is native; leave the option out or choose another policy."));
   }
+  if (std::find(kWithoutEffectHere.begin(), kWithoutEffectHere.end(), key) != kWithoutEffectHere.end()) return {};
   return refuse("Allocator option " + quoted(key) +
                 " is unknown to the caching policy or would have no effect; remove it.");
 }
@@ -188,6 +200,11 @@ Result<Options> parse_options(std::string_view text) {
   std::string compact;
   for (const char c : text)
     if (c != ' ' && c != '\t') compact += c;
+  for (const std::string_view variable : kVariables)
+    if (compact.compare(0, variable.size(), variable) == 0) {
+      compact.erase(0, variable.size());
+      break;
+    }
   Options options;
   if (compact.empty()) return options;
   auto parts = cut(compact);

@@ -52,7 +52,9 @@ struct Options {
 // garbage_collection_threshold (between 0 and 1, needs a fraction), per_process_memory_fraction (above 0, at most 1),
 // expandable_segments, backend:native, and Assay's own tie_break (address or creation) and least_page_mb (from 2, needs
 // expandable_segments:True).
-// An unknown key, one given twice, and one that could have no effect are ErrorCode::usage.
+// PyTorch's keys that move no device memory (pinned_*, release_lock_on_cudamalloc and the like) are accepted and do not
+// come back from print_options. The text may begin with the variable: PYTORCH_CUDA_ALLOC_CONF=, PYTORCH_HIP_ALLOC_CONF=
+// or PYTORCH_ALLOC_CONF=. An unknown key, one given twice, and one that could have no effect are ErrorCode::usage.
 [[nodiscard]] Result<Options> parse_options(std::string_view text);
 
 // The options that differ from the defaults, in the same syntax; parse_options reads it back to the same value.

@@ -36,15 +36,13 @@ RemappingAllocator::~RemappingAllocator() {
 template <class Visit>
 void RemappingAllocator::visit_arenas(Visit visit) const {
   const std::size_t count = published_count_.load(std::memory_order_acquire);
-  for (std::size_t i = 0; i < count; ++i) visit(*published_[i].load(std::memory_order_relaxed));
+  for (std::size_t i = 0; i < count; ++i) visit(*published_[i].arena);
 }
 
 RemappingArena* RemappingAllocator::known_arena(assay_stream* stream) const {
   const std::size_t count = published_count_.load(std::memory_order_acquire);
-  for (std::size_t i = 0; i < count; ++i) {
-    RemappingArena* arena = published_[i].load(std::memory_order_relaxed);
-    if (arena->stream() == stream) return arena;
-  }
+  for (std::size_t i = 0; i < count; ++i)
+    if (published_[i].stream == stream) return published_[i].arena;
   return nullptr;
 }
 
@@ -59,7 +57,7 @@ Result<RemappingArena*> RemappingAllocator::arena_of(assay_stream* stream) {
   auto range = device_.reserve(shared_.range_bytes);
   if (!range) return range.error();
   arenas_.push_back(std::make_unique<RemappingArena>(shared_, stream, *range));
-  published_[count].store(arenas_.back().get(), std::memory_order_relaxed);
+  published_[count] = {arenas_.back().get(), stream, *range};
   published_count_.store(count + 1, std::memory_order_release);
   return arenas_.back().get();
 }
@@ -67,10 +65,8 @@ Result<RemappingArena*> RemappingAllocator::arena_of(assay_stream* stream) {
 RemappingArena* RemappingAllocator::owner_of(const void* pointer) const {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const std::size_t count = published_count_.load(std::memory_order_acquire);
-  for (std::size_t i = 0; i < count; ++i) {
-    RemappingArena* arena = published_[i].load(std::memory_order_relaxed);
-    if (arena->holds(address)) return arena;
-  }
+  for (std::size_t i = 0; i < count; ++i)
+    if (address - published_[i].range < shared_.range_bytes) return published_[i].arena;
   return nullptr;
 }
 
@@ -147,7 +143,8 @@ Statistics RemappingAllocator::statistics() const {
     Statistics one = arena.statistics();
     add_statistics(sum, one);
   });
-  sum.reserved_bytes[0].peak = std::max(sum.reserved_bytes[0].current, shared_.reserved_peak.load());
+  for (Stat* reserved : {&sum.reserved_bytes[0], &sum.reserved_bytes[stat_index(false)]})
+    reserved->peak = std::max(reserved->current, shared_.reserved_peak.load());
   return sum;
 }
 

@@ -54,9 +54,19 @@ class RemappingAllocator final : public Allocator {
   void reset_peaks() override;
   void reset_accumulated() override;
   [[nodiscard]] std::vector<SegmentInfo> snapshot() const override;
+  [[nodiscard]] Reliability reliability() const override {
+    return {true, true, published_count_.load(std::memory_order_acquire) <= 1};
+  }
 
  private:
   static constexpr std::size_t kMostRanges = 4096;  // of the process's life: one a stream, more only when it is full
+
+  // What a call looks for an arena by, apart from the arena: its lock's cache line is another thread's all the time.
+  struct Published {
+    RemappingArena* arena = nullptr;
+    assay_stream* stream = nullptr;
+    std::uintptr_t range = 0;
+  };
 
   RemappingAllocator(DeviceCalls device, std::size_t granularity, std::size_t range_bytes)
       : device_(device), shared_{device, granularity, range_bytes} {}
@@ -73,7 +83,7 @@ class RemappingAllocator final : public Allocator {
   RemappingShared shared_;
   std::mutex growing_;  // held while an arena is added
   std::vector<std::unique_ptr<RemappingArena>> arenas_;
-  std::array<std::atomic<RemappingArena*>, kMostRanges> published_{};
+  std::array<Published, kMostRanges> published_{};  // an entry does not change after the count includes it
   std::atomic<std::size_t> published_count_{0};
 };
 

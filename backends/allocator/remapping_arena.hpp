@@ -42,9 +42,6 @@ class alignas(128) RemappingArena {  // no two arenas share a cache line, nor a 
   RemappingArena(RemappingShared& shared, assay_stream* stream, std::uintptr_t range);
   ~RemappingArena();  // the caller has waited for the device
 
-  [[nodiscard]] assay_stream* stream() const { return stream_; }
-  [[nodiscard]] bool holds(std::uintptr_t address) const { return address - range_ < shared_.range_bytes; }
-
   // The short ways, which make no device call: null, or false, where allocate or deallocate must decide.
   [[nodiscard]] void* hit(std::size_t bytes, Category category);
   [[nodiscard]] bool give_back(void* pointer);

@@ -4,18 +4,18 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cub/util_allocator.cuh>
 #include <stdexcept>
 
 namespace {
-std::uintptr_t next_address = std::uintptr_t{1} << 44;  // NOLINT: the stub's only state
+std::atomic<std::uintptr_t> next_address{std::uintptr_t{1} << 44};  // NOLINT: the stub's only state
 }
 
 extern "C" {
 cudaError_t cudaMalloc(void** out, size_t bytes) {
-  *out = reinterpret_cast<void*>(next_address);
-  next_address += (bytes + 511) / 512 * 512;
+  *out = reinterpret_cast<void*>(next_address.fetch_add((bytes + 511) / 512 * 512));
   return cudaSuccess;
 }
 cudaError_t cudaFree(void*) {
@@ -60,9 +60,9 @@ struct CubHeap::State {
 CubHeap::CubHeap() : state_(std::make_unique<State>()) {}
 CubHeap::~CubHeap() = default;
 
-void* CubHeap::take(std::size_t bytes) {
+void* CubHeap::take(std::size_t bytes, std::size_t stream) {
   void* pointer = nullptr;
-  if (state_->allocator.DeviceAllocate(0, &pointer, bytes, nullptr) != cudaSuccess)
+  if (state_->allocator.DeviceAllocate(0, &pointer, bytes, reinterpret_cast<cudaStream_t>(stream + 1)) != cudaSuccess)
     throw std::runtime_error("CUB refused an allocation");
   return pointer;
 }

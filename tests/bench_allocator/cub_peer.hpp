@@ -11,7 +11,8 @@ class CubHeap {
  public:
   CubHeap();
   ~CubHeap();
-  void* take(std::size_t bytes);
+  // Streams are told apart by number.
+  void* take(std::size_t bytes, std::size_t stream = 0);
   void give(void* pointer);
 
  private:

@@ -3,46 +3,14 @@
 // for an instruction counter to collect. POLICY is one of Assay's or `cub`. By hand, not part of ctest.
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
-#include <stdexcept>
 #include <string>
 
-#include "backends/allocator/make_allocator.hpp"
+#include "tests/bench_allocator/heaps.hpp"
 #include "tests/bench_allocator/pairs.hpp"
-#include "tests/support/fake_device.hpp"
 
 #ifdef ASSAY_WITH_CUB
 #include "tests/bench_allocator/cub_peer.hpp"
 #endif
-
-namespace {
-
-using assay::testing::FakeDevice;
-
-class AssayHeap {
- public:
-  explicit AssayHeap(const std::string& policy) : device_(std::size_t{1} << 46) {
-    auto made = assay::allocator::make_allocator(policy, "", FakeDevice::table(), device_.handle());
-    if (!made) throw std::runtime_error(made.error().text);
-    allocator_ = std::move(*made);
-    stream_ = device_.new_stream();
-  }
-  void* take(std::size_t bytes) {
-    auto pointer = allocator_->allocate(bytes, stream_, assay::allocator::Category::activation);
-    if (!pointer) throw std::runtime_error(pointer.error().text);
-    return *pointer;
-  }
-  void give(void* pointer) {
-    if (!allocator_->deallocate(pointer)) throw std::runtime_error("a free was refused");
-  }
-
- private:
-  FakeDevice device_;
-  std::unique_ptr<assay::allocator::Allocator> allocator_;
-  assay_stream* stream_ = nullptr;
-};
-
-}  // namespace
 
 template <class AnyHeap>
 __attribute__((noinline)) void run_pairs(AnyHeap& heap, const std::vector<std::size_t>& sizes, std::size_t pairs) {
@@ -67,7 +35,7 @@ int main(int argc, char** argv) {
     return 0;
   }
 #endif
-  AssayHeap heap(argv[1]);
+  assay::bench::AssayHeap heap(argv[1]);
   measure(heap);
   return 0;
 }

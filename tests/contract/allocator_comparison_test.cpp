@@ -14,12 +14,14 @@
 
 #include "tests/support/policy_rig.hpp"
 #include "tests/support/pytorch_trace.hpp"
+#include "tests/support/synthetic_trace.hpp"
 
 namespace {
 
 using assay::testing::kMiB;
 using assay::testing::PolicyRig;
 using assay::testing::read_pytorch_trace;
+using assay::testing::SyntheticTrace;
 using assay::testing::Trace;
 using assay::testing::TraceEvent;
 
@@ -60,13 +62,28 @@ class FromEmpty {
       rig_.give(blocks_[event.address]);
       blocks_.erase(event.address);
     }
+    return outcome();
+  }
+
+  Outcome run(const SyntheticTrace& trace) {
+    std::vector<std::uintptr_t> addresses;
+    for (const auto& event : trace.events) {
+      if (event.is_alloc) {
+        addresses.push_back(rig_.take_on(stream(event.stream), event.bytes));
+      } else {
+        rig_.give(addresses.at(event.block));
+      }
+    }
+    return outcome();
+  }
+
+ private:
+  Outcome outcome() const {
     assay::testing::expect_consistent(*rig_.allocator);
     const auto s = rig_.stats();
     return {static_cast<double>(s.reserved_bytes[0].peak), static_cast<double>(s.active_bytes[0].peak),
             s.num_device_alloc + s.num_device_free};
   }
-
- private:
   assay_stream* stream(std::int64_t id) {
     auto& own = streams_[id];
     if (own == nullptr) own = rig_.device.new_stream();
@@ -86,14 +103,16 @@ void show(const std::string& trace, const char* policy, const Outcome& outcome) 
 }
 
 // Where `remapping` does not reach the better of the two, and by how much: bytes reserved above `expandable`, and
-// calls. In cs336-a one small block, placed in a hole of 24 MiB, keeps the rest of that hole from being used again.
+// calls. In cs336-a freed blocks leave two holes of 12 MiB inside mappings that hold live blocks too, and nothing that
+// small is asked for again before the peak. Memory is unmapped by whole mappings, as it was mapped; mappings of 10 MiB
+// instead of 20 would free them, but need 283 calls where `caching` needs 240. `expandable` has no such holes here
+// because its choice among equal blocks falls otherwise, at 672 calls.
 struct Border {
   std::size_t reserved = 0;
   std::int64_t calls = 0;
 };
 Border border_of(const std::string& trace, bool with_live) {
-  if (trace == "cs336-a") return {30 * kMiB, with_live ? 0 : 1};
-  if (trace == "cs336-medium-128-training" && !with_live) return {12 * kMiB, 0};
+  if (trace == "cs336-a") return {18 * kMiB, with_live ? 0 : 1};
   return {};
 }
 
@@ -134,5 +153,43 @@ TEST_P(AllocatorComparison, RemappingNeedsNoMoreMemoryAndNoMoreCalls) {
 INSTANTIATE_TEST_SUITE_P(Start, AllocatorComparison, ::testing::Values(true, false), [](const auto& test) {
   return std::string(test.param ? "WithTheLiveBlocks" : "WithoutThem");
 });
+
+// What the constants were not tuned on. Where `remapping` loses against the better of the two, the line says by how
+// much; the bounds are what was seen, with room for little more.
+TEST(AllocatorComparisonOnSyntheticTraces, RemappingLosesSeldomAndLittle) {
+  constexpr std::uint32_t kTraces = 48;
+  Outcome all;
+  double best_reserved = 0;
+  std::int64_t caching_calls = 0;
+  int lost_reserved = 0;
+  int lost_calls = 0;
+  for (std::uint32_t seed = 0; seed < kTraces; ++seed) {
+    const SyntheticTrace trace = assay::testing::synthetic_trace(seed, seed >= kTraces / 2);
+    SCOPED_TRACE(std::to_string(seed) + ": " + trace.name);
+    const Outcome caching = FromEmpty("caching", "tie_break:creation").run(trace);
+    const Outcome expandable = FromEmpty("expandable", "tie_break:creation").run(trace);
+    const Outcome remapping = FromEmpty("remapping", "").run(trace);
+    const double best = std::min(caching.reserved, expandable.reserved);
+    const std::int64_t fewest = std::min(caching.calls, expandable.calls);
+    if (remapping.reserved > best || remapping.calls > fewest)
+      std::cout << std::left << std::setw(64) << trace.name << std::fixed << std::setprecision(1) << " reserved "
+                << remapping.reserved / kMiB << " / " << best / kMiB << " MiB, calls " << remapping.calls << " / "
+                << fewest << '\n';
+    lost_reserved += remapping.reserved > best ? 1 : 0;
+    lost_calls += remapping.calls > fewest ? 1 : 0;
+    EXPECT_LE(remapping.reserved, std::max(1.05 * best, best + static_cast<double>(40 * kMiB)));
+    EXPECT_LE(remapping.calls, caching.calls + caching.calls / 4 + 8);
+    all.reserved += remapping.reserved;
+    all.calls += remapping.calls;
+    best_reserved += best;
+    caching_calls += caching.calls;
+  }
+  std::cout << kTraces << " traces: more reserved than the better of the two on " << lost_reserved << ", more calls on "
+            << lost_calls << "; in sum " << std::setprecision(4) << all.reserved / best_reserved
+            << " of the better one's reserved bytes, "
+            << static_cast<double>(all.calls) / static_cast<double>(caching_calls) << " of caching's calls\n";
+  EXPECT_LE(all.reserved, 1.005 * best_reserved);
+  EXPECT_LE(all.calls, caching_calls);
+}
 
 }  // namespace

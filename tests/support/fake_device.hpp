@@ -63,7 +63,16 @@ class FakeDevice {
   void finish(assay_stream* stream);                    // everything recorded so far
   void finish_one(assay_stream* stream);                // the oldest event not yet complete
   [[nodiscard]] bool idle(assay_stream* stream) const;  // everything recorded so far is complete
-  void finish_at_record(bool always);                   // events complete as soon as they are recorded
+  // Work on a stream: its place in it, which events share. What is `finished` up to and including a place is over.
+  std::uint64_t enqueue(assay_stream* stream) {
+    const std::lock_guard lock(mutex_);
+    return ++reinterpret_cast<Stream*>(stream)->recorded;
+  }
+  [[nodiscard]] std::uint64_t finished(assay_stream* stream) const {
+    const std::lock_guard lock(mutex_);
+    return reinterpret_cast<const Stream*>(stream)->finished;
+  }
+  void finish_at_record(bool always);  // events complete as soon as they are recorded
 
   // The n-th call of a kind from now on (1 is the next one) answers `status`; with `and_after` every later one too.
   void fail(Call call, std::size_t nth, assay_status status, bool and_after = false);

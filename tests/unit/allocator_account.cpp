@@ -63,7 +63,7 @@ TEST(AllocatorAccount, AWalkByHand) {
   EXPECT_EQ(account.stranded_bytes(stream(2)), 4096 + 1536 + 8192);
   ASSERT_EQ(account.pools.size(), 3u);
   EXPECT_EQ(account.pools[0].largest_free_bytes, 4096);
-  EXPECT_EQ(account.pools[2].pool_id, 7u);
+  EXPECT_EQ(account.pools[2].pool_id, (assay::allocator::MempoolId{7, 0}));
 }
 
 TEST(AllocatorAccount, OfNothingIsZero) {
@@ -206,7 +206,7 @@ TEST(AllocatorAccount, PrivatePoolsAndPendingFreesAreCachesOfOthers) {
   EXPECT_EQ(v.cause, Cause::other_stream_cache);
   EXPECT_EQ(v.other_cache_bytes, 12288);
   EXPECT_EQ(v.active_bytes, 0);
-  request.pool_id = 3;
+  request.pool_id = {3, 0};
   EXPECT_EQ(explain(account_of(segments), request, room).own_free_bytes, 8192);
 }
 

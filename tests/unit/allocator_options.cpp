@@ -82,8 +82,6 @@ TEST(AllocatorOptions, RefusalsAreOneSentenceThatNamesTheOption) {
       {"expandable_segments:True,least_page_mb:1", "at least 2"},
       {"backend:cudaMallocAsync", "backend"},
       {"tie_break:random", "tie_break"},
-      {"pinned_use_cuda_host_register:True", "pinned_use_cuda_host_register"},
-      {"release_lock_on_cudamalloc:True", "release_lock_on_cudamalloc"},
       {"max_splitsize_mb:32", "'max_splitsize_mb' is unknown"},
   };
   for (const auto& [text, part] : cases) {
@@ -93,6 +91,29 @@ TEST(AllocatorOptions, RefusalsAreOneSentenceThatNamesTheOption) {
     EXPECT_THAT(options.error().text, HasSubstr(part)) << text;
     EXPECT_EQ(options.error().text.back(), '.') << text;
   }
+}
+
+TEST(AllocatorOptions, AVariableMayStandBeforeTheValue) {
+  for (const std::string variable : {"PYTORCH_CUDA_ALLOC_CONF=", "PYTORCH_HIP_ALLOC_CONF=", "PYTORCH_ALLOC_CONF="}) {
+    const auto read = assay::allocator::parse_options(variable + "max_split_size_mb:64, expandable_segments:True");
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(assay::allocator::print_options(*read), "max_split_size_mb:64,expandable_segments:True");
+  }
+  EXPECT_FALSE(assay::allocator::parse_options("OTHER=max_split_size_mb:64"));
+}
+
+TEST(AllocatorOptions, KeysThatMoveNoDeviceMemoryAreAcceptedAndLeftOut) {
+  const auto read = assay::allocator::parse_options(
+      "pinned_use_cuda_host_register:True,max_split_size_mb:64,release_lock_on_cudamalloc:True,"
+      "pinned_num_register_threads:8,graph_capture_record_stream_reuse:False,throw_on_cudamalloc_oom:True");
+  ASSERT_TRUE(read) << read.error().text;
+  EXPECT_EQ(assay::allocator::print_options(*read), "max_split_size_mb:64");
+}
+
+TEST(AllocatorOptions, TheRuntimesPoolIsAPolicyNotABackend) {
+  const auto refused = assay::allocator::parse_options("backend:cudaMallocAsync");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text, HasSubstr("choose the policy native"));
 }
 
 TEST(MakeAllocator, KnowsItsPoliciesByName) {

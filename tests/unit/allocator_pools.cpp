@@ -27,8 +27,7 @@ class AllocatorPools : public ::testing::TestWithParam<const char*> {
   // The pool the block lies in.
   static MempoolId pool_of(const PolicyRig& rig, std::uintptr_t address) {
     for (const auto& segment : rig.allocator->snapshot())
-      if (address >= segment.address && address < segment.address + segment.total_bytes)
-        return {segment.pool_id, segment.pool_id_second};
+      if (address >= segment.address && address < segment.address + segment.total_bytes) return segment.id();
     ADD_FAILURE() << "in no segment";
     return {};
   }
@@ -36,7 +35,7 @@ class AllocatorPools : public ::testing::TestWithParam<const char*> {
   static std::size_t reserved_by(const PolicyRig& rig, MempoolId id) {
     std::size_t bytes = 0;
     for (const auto& segment : rig.allocator->snapshot())
-      if (MempoolId{segment.pool_id, segment.pool_id_second} == id) bytes += segment.total_bytes;
+      if (segment.id() == id) bytes += segment.total_bytes;
     return bytes;
   }
 };
