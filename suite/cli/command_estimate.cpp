@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay estimate: bytes from numbers or from a model's configuration, formula beside each.
+// assay estimate: bytes from numbers, a configuration or the files of a model, formula beside each.
+#include <filesystem>
 #include <memory>
 #include <ostream>
 
@@ -7,9 +8,11 @@
 #include "suite/cli/context.hpp"
 #include "suite/cli/options.hpp"
 #include "suite/estimate/estimate.hpp"
+#include "suite/estimate/model_estimate.hpp"
 #include "suite/estimate/print.hpp"
 #include "suite/model/bytes.hpp"
 #include "suite/plan/models.hpp"
+#include "suite/weights/model_files.hpp"
 
 namespace assay::cli {
 namespace {
@@ -25,10 +28,57 @@ struct Options {
   std::string reserve_gb;
   bool json = false;
   estimate::Request request;
+  // A model's files.
+  std::vector<std::string> paths;
+  std::string dtype;
+  std::vector<std::string> with;
+  std::int64_t prompt = 0;
+  std::int64_t decode = 0;
+  std::optional<std::int64_t> memory;
+  weights::ReadOptions read;
+  estimate::CacheRequest cache;
 };
 
 std::optional<std::int64_t> given(std::int64_t value) {
   return value > 0 ? std::optional(value) : std::nullopt;
+}
+
+// Paths of a model: a shipped model's name, or files and folders.
+Result<std::vector<std::filesystem::path>> paths_of(const std::vector<std::string>& given) {
+  std::vector<std::filesystem::path> paths(given.begin(), given.end());
+  std::error_code ignored;
+  const auto& only = given.front();
+  const bool word = given.size() == 1 && only.find_first_of("/.") == std::string::npos;
+  if (!word || std::filesystem::exists(only, ignored)) return paths;
+  // find_model says what is shipped when the word is neither a model nor a path.
+  auto model = planning::find_model(only);
+  if (!model) return model.error();
+  auto folder = planning::models_folder();
+  if (!folder) return folder.error();
+  return std::vector{*folder / only};
+}
+
+Exit run_model(Options& options, std::optional<std::int64_t> reserve, Context& context) {
+  if ((options.prompt > 0 || options.decode > 0) && options.tokens > 0)
+    return context.fail({ErrorCode::usage,
+                         "--context is the prompt and the output together: give it, or --prompt and "
+                         "--decode"});
+  auto paths = paths_of(options.paths);
+  if (!paths) return context.fail(paths.error());
+  auto files = weights::read_model(*paths, options.read);
+  if (!files) return context.fail(files.error());
+  estimate::ModelRequest request;
+  for (const char c : options.dtype) request.weights.dtype += static_cast<char>(std::toupper(c));
+  request.weights.with.insert(options.with.begin(), options.with.end());
+  request.cache = options.cache;
+  request.cache.sequences = options.request.sequences;
+  request.cache.tokens = given(options.tokens > 0 ? options.tokens : options.prompt + options.decode);
+  request.memory_bytes = options.memory;
+  request.reserve_bytes = reserve;
+  auto result = estimate::estimate_model(*files, request);
+  if (!result) return context.fail(result.error());
+  context.out << (options.json ? estimate::to_json(*result) : estimate::to_text(*result));
+  return Exit::done;
 }
 
 Exit run_estimate(Options& options, Context& context) {
@@ -46,6 +96,7 @@ Exit run_estimate(Options& options, Context& context) {
       return context.fail({ErrorCode::usage, (binary ? "--reserve-gib: " : "--reserve-gb: ") + bytes.error().text});
     request.reserve_bytes = *bytes;
   }
+  if (!options.paths.empty()) return run_model(options, request.reserve_bytes, context);
   if (!options.model.empty()) {
     auto model = planning::find_model(options.model);
     if (!model) return context.fail(model.error());
@@ -65,24 +116,53 @@ Exit run_estimate(Options& options, Context& context) {
 
 void add_estimate(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("estimate", "Bytes a model needs, from numbers; formula beside each");
+  auto& command =
+      *app.add_subcommand("estimate", "Bytes a model needs, from its files or from numbers; formula beside each");
   auto& o = *options;
+  auto* paths =
+      command.add_option("MODEL", o.paths, "Folder, safetensors, GGUF or config.json; several shards of one model")
+          ->type_name("");
+  add_choice(command, "--dtype", o.dtype, {"f32", "f16", "bf16"}, "Load floating-point weights in this (as stored)")
+      ->needs(paths);
+  add_choice(command, "--kv-dtype", o.cache.dtype,
+             {"f32", "f16", "bf16", "fp8", "int8", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl"},
+             "Of the cache (f16)")
+      ->needs(paths);
+  auto* prompt = add_integer(command, "--prompt", o.prompt, "Tokens of the prompt")->needs(paths);
+  add_integer(command, "--decode", o.decode, "Tokens generated after it")->needs(prompt);
+  add_integer(command, "--block-tokens", o.cache.block_tokens, "Of a block of a paged cache (1: not paged)",
+              {1, 1 << 20})
+      ->needs(paths);
+  add_integer(command, "--tp", o.cache.ranks, "Ranks of tensor parallelism (1)", {1, 1 << 16})->needs(paths);
+  add_integer(command, "--ubatch", o.cache.ubatch, "Adds llama.cpp's bound for windows, for this batch", {1, 1 << 24})
+      ->needs(paths);
+  add_integer(command, "--batched-tokens", o.cache.batched, "Adds vLLM's bound for windows, for this many",
+              {1, 1 << 24})
+      ->needs(paths);
+  add_size(command, "--memory", o.memory, "Of the device: how many tokens and sequences fit")->needs(paths);
+  add_texts(command, "--with", o.with, "Count as loaded: towers, mtp, buffers")
+      ->check(CLI::IsMember({"towers", "mtp", "buffers"}))
+      ->needs(paths);
+  command.add_flag("--headers-only", o.read.headers_only, "Files may be cut off behind their header")->needs(paths);
   auto* parameters = add_integer(command, "--parameters", o.parameters, "Number of parameters");
-  add_integer(command, "--bits", o.request.bits, "Bits of one parameter (16)", {1, 64});
-  auto* model = add_text(command, "--model", o.model, "Shipped model, folder or config.json");
+  auto* bits = add_integer(command, "--bits", o.request.bits, "Bits of one parameter (16)", {1, 64});
+  auto* model = add_text(command, "--model", o.model, "A decoder that assay executes, by dimensions alone");
   auto* layers = add_integer(command, "--layers", o.layers, "Layers that keep a cache");
   auto* heads = add_integer(command, "--kv-heads", o.kv_heads, "Key-value heads of a layer");
   auto* dim = add_integer(command, "--head-dim", o.head_dim, "Elements of one head");
-  add_integer(command, "--tokens", o.tokens, "Tokens of one sequence, prompt and output");
-  add_integer(command, "--sequences", o.request.sequences, "Sequences at once (1)");
-  add_integer(command, "--bytes-per-element", o.request.bytes_per_element, "Of the cache (2)", {1, 8});
+  add_integer(command, "--tokens,--context", o.tokens, "Tokens of one sequence, prompt and output");
+  add_integer(command, "--sequences,--batch", o.request.sequences, "Sequences at once (1)");
+  auto* width = add_integer(command, "--bytes-per-element", o.request.bytes_per_element, "Of the cache (2)", {1, 8});
   auto* gib = add_text(command, "--reserve-gib", o.reserve_gib, "A reserve you assume, in GiB; shown apart");
   auto* gb = add_text(command, "--reserve-gb", o.reserve_gb, "The same in GB");
   command.add_flag("--json", o.json, "One JSON object instead of text");
   gib->excludes(gb);
   for (auto* option : {parameters, layers, heads, dim}) model->excludes(option);
+  for (auto* option : {parameters, bits, model, layers, heads, dim, width}) paths->excludes(option);
   command.footer(
       "Examples:\n"
+      "  assay estimate ./Llama-3.2-3B --context 8192 --batch 4\n"
+      "  assay estimate model-Q4_K_M.gguf --prompt 4000 --decode 96 --kv-dtype q8_0 --memory 24GiB\n"
       "  assay estimate --parameters 7000000000 --bits 16 --reserve-gib 4\n"
       "  assay estimate --layers 32 --kv-heads 8 --head-dim 128 --tokens 8192\n"
       "  assay estimate --model decoder-135m --tokens 2048 --json");
