@@ -117,11 +117,10 @@ Exit run_estimate(Options& options, Context& context) {
 void add_estimate(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   auto& command =
-      *app.add_subcommand("estimate", "Bytes a model needs, from its files or from numbers; formula beside each");
+      *app.add_subcommand("estimate", "Bytes a model needs, from files or numbers; formula beside each");
   auto& o = *options;
   auto* paths =
-      command.add_option("MODEL", o.paths, "Folder, safetensors, GGUF or config.json; several shards of one model")
-          ->type_name("");
+      command.add_option("MODEL", o.paths, "Folder, config.json, safetensors or GGUF; or shards")->type_name("");
   add_choice(command, "--dtype", o.dtype, {"f32", "f16", "bf16"}, "Load floating-point weights in this (as stored)")
       ->needs(paths);
   add_choice(command, "--kv-dtype", o.cache.dtype,

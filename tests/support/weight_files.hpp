@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes weight files as tests need them: safetensors and GGUF headers, right ones and wrong ones, with or without data.
+// Writes weight files as tests need them: safetensors and GGUF headers, right ones and wrong ones, with or without
+// data.
 #pragma once
 
 #include <cstdint>

@@ -31,11 +31,11 @@ struct Type {
   std::int64_t bytes;
 };
 constexpr Type kTypes[] = {
-    {0, 1, 4},      {1, 1, 2},      {2, 32, 18},    {3, 32, 20},    {6, 32, 22},    {7, 32, 24},    {8, 32, 34},
-    {9, 32, 36},    {10, 256, 84},  {11, 256, 110}, {12, 256, 144}, {13, 256, 176}, {14, 256, 210}, {15, 256, 292},
-    {16, 256, 66},  {17, 256, 74},  {18, 256, 98},  {19, 256, 50},  {20, 32, 18},   {21, 256, 110}, {22, 256, 82},
-    {23, 256, 136}, {24, 1, 1},     {25, 1, 2},     {26, 1, 4},     {27, 1, 8},     {28, 1, 8},     {29, 256, 56},
-    {30, 1, 2},     {34, 256, 54},  {35, 256, 66},  {39, 32, 17},   {40, 64, 36},   {41, 128, 18},  {42, 64, 18}};
+    {0, 1, 4},      {1, 1, 2},     {2, 32, 18},    {3, 32, 20},    {6, 32, 22},    {7, 32, 24},    {8, 32, 34},
+    {9, 32, 36},    {10, 256, 84}, {11, 256, 110}, {12, 256, 144}, {13, 256, 176}, {14, 256, 210}, {15, 256, 292},
+    {16, 256, 66},  {17, 256, 74}, {18, 256, 98},  {19, 256, 50},  {20, 32, 18},   {21, 256, 110}, {22, 256, 82},
+    {23, 256, 136}, {24, 1, 1},    {25, 1, 2},     {26, 1, 4},     {27, 1, 8},     {28, 1, 8},     {29, 256, 56},
+    {30, 1, 2},     {34, 256, 54}, {35, 256, 66},  {39, 32, 17},   {40, 64, 36},   {41, 128, 18},  {42, 64, 18}};
 
 TEST(GgufHeader, EveryTypeTakesItsBlocks) {
   for (const auto version : {2U, 3U}) {
@@ -123,7 +123,8 @@ std::vector<Bad> bad_files() {
       {"key_beyond_file", raw(0, 1, little_endian(~0ULL, 8) + big), "metadata key has the length"},
       {"key_twice", Gguf().u32("k", 1).u32("k", 2).header(), "stands twice"},
       {"unknown_value_type", Gguf().entry("k", 13, big).header(), "unknown type 13"},
-      {"text_beyond_file", Gguf().entry("k", 8, little_endian(1ULL << 40, 8) + big).header(), "metadata text has the length"},
+      {"text_beyond_file", Gguf().entry("k", 8, little_endian(1ULL << 40, 8) + big).header(),
+       "metadata text has the length"},
       {"boolean_2", Gguf().entry("k", 7, std::string(1, '\2')).header(), "boolean"},
       {"array_of_arrays", array(9, 1), "array holds arrays"},
       {"array_unknown_type", array(99, 1), "unknown element type"},
@@ -143,9 +144,13 @@ std::vector<Bad> bad_files() {
       {"half_a_block_a_row", Gguf().raw_tensor("a", {16, 2}, 8, 0, 34).header(), "do not fill blocks of 32"},
       {"unknown_type", Gguf().raw_tensor("a", {32}, 43, 0, 4).header(), "unknown type 43"},
       {"offset_not_zero", Gguf().raw_tensor("a", {8}, 0, 32, 32).header(), "begins at 32"},
-      {"offset_not_padded", Gguf().tensor("a", {5}, 0, 20).raw_tensor("b", {5}, 0, 20, 20).header(), "where 32 is expected"},
+      {"offset_not_padded", Gguf().tensor("a", {5}, 0, 20).raw_tensor("b", {5}, 0, 20, 20).header(),
+       "where 32 is expected"},
       {"sum_overflows",
-       Gguf().raw_tensor("a", {(1LL << 62) - 64}, 24, 0, (1LL << 62) - 64).raw_tensor("b", {(1LL << 62) + 64}, 24, (1ULL << 62) - 64, 0).header(),
+       Gguf()
+           .raw_tensor("a", {(1LL << 62) - 64}, 24, 0, (1LL << 62) - 64)
+           .raw_tensor("b", {(1LL << 62) + 64}, 24, (1ULL << 62) - 64, 0)
+           .header(),
        "add up to more"},
       {"cut_data", Gguf().tensor("a", {64}, 0, 256).padded() + "abc", "cut off"},
       {"cut_infos", Gguf().tensor("a", {64}, 0, 256).header().substr(0, 40), ""}};

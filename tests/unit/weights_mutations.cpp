@@ -72,11 +72,21 @@ std::string mutated(std::string bytes, std::mt19937_64& random) {
   const auto edits = 1 + random() % 4;
   for (std::uint64_t i = 0; i < edits && !bytes.empty(); ++i) {
     switch (random() % 7) {
-      case 0: bytes[at()] = static_cast<char>(random()); break;
-      case 1: bytes[at()] ^= static_cast<char>(1 << (random() % 8)); break;
-      case 2: bytes.resize(at()); break;
-      case 3: bytes.insert(at(), 1 + random() % 9, static_cast<char>(random())); break;
-      case 4: bytes.erase(at(), 1 + random() % 9); break;
+      case 0:
+        bytes[at()] = static_cast<char>(random());
+        break;
+      case 1:
+        bytes[at()] ^= static_cast<char>(1 << (random() % 8));
+        break;
+      case 2:
+        bytes.resize(at());
+        break;
+      case 3:
+        bytes.insert(at(), 1 + random() % 9, static_cast<char>(random()));
+        break;
+      case 4:
+        bytes.erase(at(), 1 + random() % 9);
+        break;
       case 5: {
         // An eight-byte number anywhere: counts and lengths at their limits.
         const std::uint64_t limits[] = {0, 1, ~0ULL, ~0ULL - 7, 1ULL << 63, (1ULL << 63) - 1, 1ULL << 32, 1ULL << 30};

@@ -23,10 +23,10 @@ struct Sized {
 };
 
 // The bits of each dtype as the format's reference implementation states them.
-constexpr Sized kTypes[] = {{"BOOL", 8},        {"F4", 4},          {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8},
-                            {"I8", 8},          {"F8_E5M2", 8},     {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
-                            {"F8_E5M2FNUZ", 8}, {"I16", 16},        {"U16", 16},    {"F16", 16},    {"BF16", 16},
-                            {"I32", 32},        {"U32", 32},        {"F32", 32},    {"C64", 64},    {"F64", 64},
+constexpr Sized kTypes[] = {{"BOOL", 8},        {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8},
+                            {"I8", 8},          {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
+                            {"F8_E5M2FNUZ", 8}, {"I16", 16},    {"U16", 16},    {"F16", 16},    {"BF16", 16},
+                            {"I32", 32},        {"U32", 32},    {"F32", 32},    {"C64", 64},    {"F64", 64},
                             {"I64", 64},        {"U64", 64}};
 
 TEST(Safetensors, EveryDtypeTakesItsBits) {
@@ -43,8 +43,9 @@ TEST(Safetensors, EveryDtypeTakesItsBits) {
 
 TEST(Safetensors, ScalarsZeroExtentsAndPaddingAreLegal) {
   weights::TensorTable table;
-  const auto file = safetensors_header({{"scalar", "F32", {}, 4}, {"none", "F16", {0, 7}, 0}, {"one", "I8", {1}, 1}}, 5) +
-                    std::string(5, 'x');
+  const auto file =
+      safetensors_header({{"scalar", "F32", {}, 4}, {"none", "F16", {0, 7}, 0}, {"one", "I8", {1}, 1}}, 5) +
+      std::string(5, 'x');
   const auto facts = weights::read_safetensors(file, "a", 0, true, table);
   ASSERT_TRUE(facts) << facts.error().text;
   EXPECT_FALSE(facts->data_missing);
@@ -54,7 +55,8 @@ TEST(Safetensors, ScalarsZeroExtentsAndPaddingAreLegal) {
 }
 
 TEST(Safetensors, MetadataMayBeEmptyOrMissing) {
-  for (const char* header : {R"({"__metadata__":{}})", "{}", R"(  {"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}  )"}) {
+  for (const char* header :
+       {R"({"__metadata__":{}})", "{}", R"(  {"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}  )"}) {
     weights::TensorTable table;
     EXPECT_TRUE(weights::read_safetensors(safetensors_with(header), "a", 0, true, table)) << header;
   }
@@ -95,7 +97,8 @@ std::vector<Bad> bad_files() {
       {"float_offset", one(R"("dtype":"U8","shape":[4],"data_offsets":[0,4.0])"), "whole number", ""},
       {"exponent_offset", one(R"("dtype":"U8","shape":[4],"data_offsets":[0,4e0])"), "whole number", ""},
       {"huge_offset", one(R"("dtype":"U8","shape":[4],"data_offsets":[0,18446744073709551615])"), "too large", ""},
-      {"beyond_64_bits", one(R"("dtype":"U8","shape":[4],"data_offsets":[0,99999999999999999999])"), "whole number", ""},
+      {"beyond_64_bits", one(R"("dtype":"U8","shape":[4],"data_offsets":[0,99999999999999999999])"), "whole number",
+       ""},
       {"end_before_begin", one(R"("dtype":"U8","shape":[4],"data_offsets":[4,0])"), "before it begins", ""},
       {"wrong_size", one(R"("dtype":"U8","shape":[4],"data_offsets":[0,5])", "12345"), "need 4", ""},
       {"one_offset", one(R"("dtype":"U8","shape":[4],"data_offsets":[0])"), "two numbers", ""},
@@ -111,13 +114,15 @@ std::vector<Bad> bad_files() {
       {"extent_beyond_2_48", one(R"("dtype":"U8","shape":[281474976710656],"data_offsets":[0,4])"), "2^48", ""},
       {"product_overflows", one(R"("dtype":"U8","shape":[281474976710655,281474976710655],"data_offsets":[0,4])"),
        "multiply beyond", ""},
-      {"bytes_overflow", one(R"("dtype":"F64","shape":[281474976710655,32768],"data_offsets":[0,4])"), "below 2^63", ""},
+      {"bytes_overflow", one(R"("dtype":"F64","shape":[281474976710655,32768],"data_offsets":[0,4])"), "below 2^63",
+       ""},
       {"metadata_number", safetensors_with(R"({"__metadata__":{"a":1}})"), "number stands", ""},
       {"metadata_list", safetensors_with(R"({"__metadata__":["a"]})"), "array stands", ""},
       {"metadata_twice", safetensors_with(R"({"__metadata__":{},"__metadata__":{}})"), "stands twice", ""},
       {"name_twice", safetensors_with("{\"t\":{" + good + "},\"t\":{" + good + "}}"), "stands twice", ""},
       {"gap", safetensors_with(R"({"t":{"dtype":"U8","shape":[4],"data_offsets":[1,5]}})", "12345"), "gap", ""},
-      {"hole", safetensors_with("{\"a\":{" + good + R"(},"b":{"dtype":"U8","shape":[4],"data_offsets":[5,9]}})"), "gap", ""},
+      {"hole", safetensors_with("{\"a\":{" + good + R"(},"b":{"dtype":"U8","shape":[4],"data_offsets":[5,9]}})"), "gap",
+       ""},
       {"overlap", safetensors_with("{\"a\":{" + good + R"(},"b":{"dtype":"U8","shape":[4],"data_offsets":[2,6]}})"),
        "overlap", ""},
       {"trailing", one(good, "12345"), "1 bytes follow", ""},
@@ -173,9 +178,10 @@ TEST(Index, RefusesNamesThatLeaveTheFolder) {
 }
 
 TEST(Index, RefusesWhatIsNoTable) {
-  for (const char* text : {"[]", "{}", R"({"weight_map":[]})", R"({"weight_map":{"a":1}})", R"({"weight_map":{"a":{}}})",
-                           R"({"weight_map":null})", R"({"weight_map":{"a":"x","a":"x"}})",
-                           R"({"weight_map":{"a":"x"},"weight_map":{"b":"x"}})", R"({"weight_map":{"a":"x"})", "7"}) {
+  for (const char* text :
+       {"[]", "{}", R"({"weight_map":[]})", R"({"weight_map":{"a":1}})", R"({"weight_map":{"a":{}}})",
+        R"({"weight_map":null})", R"({"weight_map":{"a":"x","a":"x"}})",
+        R"({"weight_map":{"a":"x"},"weight_map":{"b":"x"}})", R"({"weight_map":{"a":"x"})", "7"}) {
     weights::TensorTable names;
     EXPECT_FALSE(weights::read_index(text, "i.json", names)) << text;
   }
