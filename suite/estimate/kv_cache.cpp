@@ -48,8 +48,7 @@ std::int64_t padded(std::int64_t tokens, std::int64_t block) {
 
 class Cache {
  public:
-  Cache(const Architecture& a, const CacheRequest& request, const weights::TensorType& type)
-      : a_(a), request_(request), type_(type) {}
+  Cache(const Architecture& a, const weights::TensorType& type) : a_(a), type_(type) {}
 
   std::vector<Run> runs(std::int64_t ranks) const {
     std::vector<Run> out;
@@ -105,7 +104,6 @@ class Cache {
   }
 
   const Architecture& a_;
-  const CacheRequest& request_;
   const weights::TensorType& type_;
 };
 
@@ -289,7 +287,7 @@ Result<CacheEstimate> cache_of(const Architecture& a, const CacheRequest& reques
     no_layers("the number of layers is not known");
     return out;
   }
-  const Cache cache(a, request, *type);
+  const Cache cache(a, *type);
   const auto runs = cache.runs(1);
   bool windows = false;
   for (const auto& run : runs) {
