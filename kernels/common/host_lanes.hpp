@@ -28,20 +28,18 @@ struct Lanes {
   typename LaneTypes<N>::F v;
 };
 
-// Reinterprets the bits of one type as another of the same size.
+// A bare vector, where it is not floats. Functions pass vectors inside structures only: how a bare one of 32 bytes
+// travels depends on the instruction set, and clang says so at every call.
+template <class V>
+struct Bare {
+  V v;
+};
 template <class To, class From>
-ASSAY_DEVICE To lane_bits(const From& from) {
-  static_assert(sizeof(To) == sizeof(From));
-  To to;
-  __builtin_memcpy(&to, &from, sizeof(to));
-  return to;
-}
-template <class To, class From>
-ASSAY_DEVICE To lane_convert(const From& from) {
+ASSAY_DEVICE Bare<To> lane_convert(const From& from) {
   if constexpr (sizeof(To) <= 4 && sizeof(From) <= 4) {
-    return static_cast<To>(from);
+    return {static_cast<To>(from)};
   } else {
-    return __builtin_convertvector(from, To);
+    return {__builtin_convertvector(from, To)};
   }
 }
 
@@ -71,6 +69,10 @@ ASSAY_DEVICE Lanes<N> operator/(const Lanes<N>& a, const Lanes<N>& b) {
 }
 template <int N>
 ASSAY_DEVICE Lanes<N> larger(const Lanes<N>& a, const Lanes<N>& b) {
+#if defined(__AVX__)
+  // This very comparison as one instruction, NaN and signed zeros included; GCC does not always find it.
+  if constexpr (N == 8) return {__builtin_bit_cast(typename LaneTypes<N>::F, _mm256_max_ps(b.v, a.v))};
+#endif
   return {b.v > a.v ? b.v : a.v};
 }
 // a where x >= 0, b elsewhere.
@@ -105,34 +107,35 @@ ASSAY_DEVICE float lane_max(const Lanes<N>& x) {
   }
 }
 
-// e^x. x = n ln 2 + r with ln 2 in two parts (n times the first is exact: 10 bits each), e^r by its series to r^7
-// (remainder below 0.35^8 / 8! = 6e-9), 2^n in two factors so that subnormal results and overflow come out right.
+// -|x|.
+template <int N>
+ASSAY_DEVICE Lanes<N> negative_magnitude(const Lanes<N>& x) {
+  return {
+      __builtin_bit_cast(typename LaneTypes<N>::F, __builtin_bit_cast(typename LaneTypes<N>::U, x.v) | 0x80000000u)};
+}
+
+// e^x for x <= 0; NaN stays NaN. x = n ln 2 + r with ln 2 in two parts (n times the first is exact: 9 bits each). e^r
+// by a polynomial of degree 6 fitted to |r| <= ln 2 / 2 by Remez' exchange, its first two coefficients held at 1
+// (relative error below 3.2e-9, the rounding of the coefficients included). 2^n as 2^(n + 64) times 2^-64, so that a
+// subnormal result is rounded once.
 template <int N>
 ASSAY_DEVICE Lanes<N> exp_lanes(const Lanes<N>& x) {
   using F = typename LaneTypes<N>::F;
-  using I = typename LaneTypes<N>::I;
-  const F low = spread<N>(-104.0f).v;
-  const F high = spread<N>(89.0f).v;
-  F t = x.v < low ? low : x.v;
-  t = t > high ? high : t;
-  const F scaled = t * 1.44269504f;
-  const F half = spread<N>(0.5f).v;
-  const I n = lane_convert<I>(scaled + (scaled < spread<N>(0.0f).v ? -half : half));
-  const F whole = lane_convert<F>(n);
+  using U = typename LaneTypes<N>::U;
+  const F t = larger(x, spread<N>(-104.0f)).v;  // e^-104 is 0 in f32
+  // In [2^23, 2^24) the unit in the last place is 1: adding 1.5 * 2^23 rounds to a whole number, whose low bits are
+  // then n + 191, the exponent field of 2^(n + 64).
+  constexpr float kRound = 0x1.8p23f + 191.0f;
+  const F biased = t * 1.44269504f + kRound;
+  const F whole = biased - kRound;
   F r = t - whole * 0.693359375f;
   r = r - whole * -2.12194440e-4f;
-  F p = r * (1.0f / 5040.0f) + (1.0f / 720.0f);
-  p = p * r + (1.0f / 120.0f);
-  p = p * r + (1.0f / 24.0f);
-  p = p * r + (1.0f / 6.0f);
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
-  const I n1 = n >> 1;
-  const I n2 = n - n1;
-  const F s1 = lane_bits<F>((n1 + 127) << 23);
-  const F s2 = lane_bits<F>((n2 + 127) << 23);
-  return {p * s1 * s2};
+  // Short chains: what bounds this is latency, not the number of operations.
+  const F r2 = r * r;
+  const F upper = r2 * 0x1.6ac74ep-10f + (r * 0x1.123dep-7f + 0x1.555858p-5f);
+  const F p = (upper * r2 + (r * 0x1.55548cp-3f + 0x1.fffffcp-2f)) * r + 1.0f;  // (e^r - 1) / r
+  const F power = __builtin_bit_cast(F, __builtin_bit_cast(U, biased) << 23);
+  return {(p * (r * power) + power) * 0x1p-64f};
 }
 
 template <int N>
@@ -158,12 +161,12 @@ ASSAY_DEVICE void store_unaligned(float* to, const Lanes<N>& x) {
 
 // 16-bit loads and stores, in integer arithmetic without branches so that they stay in vector registers.
 template <int N>
-ASSAY_DEVICE typename LaneTypes<N>::U load_halves(const void* from) {
+ASSAY_DEVICE Bare<typename LaneTypes<N>::U> load_halves(const void* from) {
 #if defined(__AVX2__)
   if constexpr (N == 8) {  // one instruction, where GCC makes four of the conversion
     __m128i h;
     __builtin_memcpy(&h, from, sizeof(h));
-    return lane_bits<typename LaneTypes<8>::U>(_mm256_cvtepu16_epi32(h));
+    return {__builtin_bit_cast(typename LaneTypes<8>::U, _mm256_cvtepu16_epi32(h))};
   } else
 #endif
   {
@@ -172,63 +175,68 @@ ASSAY_DEVICE typename LaneTypes<N>::U load_halves(const void* from) {
     return lane_convert<typename LaneTypes<N>::U>(h);
   }
 }
+// The upper halves of `bits`.
 template <int N>
-ASSAY_DEVICE void store_halves(void* to, const typename LaneTypes<N>::U& bits) {
+ASSAY_DEVICE void store_upper_halves(void* to, const typename LaneTypes<N>::U& bits) {
 #if defined(__AVX2__)
-  if constexpr (N == 8) {  // `bits` are below 2^16: nothing saturates
-    const __m256i u = lane_bits<__m256i>(bits);
-    const __m128i h = _mm256_castsi256_si128(_mm256_permute4x64_epi64(_mm256_packus_epi32(u, u), 0xd8));
+  if constexpr (N == 8) {  // bytes 2 and 3 of each word, gathered within each 128 bits, then across
+    const __m256i gather =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(2, 3, 6, 7, 10, 11, 14, 15, 2, 3, 6, 7, 10, 11, 14, 15));
+    const __m256i gathered = _mm256_shuffle_epi8(__builtin_bit_cast(__m256i, bits), gather);
+    const __m128i h = _mm256_castsi256_si128(_mm256_permute4x64_epi64(gathered, 0xd8));
     __builtin_memcpy(to, &h, sizeof(h));
     return;
   }
 #endif
-  const auto h = lane_convert<typename LaneTypes<N>::H>(bits);
+  const auto h = lane_convert<typename LaneTypes<N>::H>(bits >> 16).v;
   __builtin_memcpy(to, &h, sizeof(h));
 }
 
 template <int N>
 ASSAY_DEVICE Lanes<N> load_bf16(const void* from) {
-  return {lane_bits<typename LaneTypes<N>::F>(load_halves<N>(from) << 16)};
+  return {__builtin_bit_cast(typename LaneTypes<N>::F, load_halves<N>(from).v << 16)};
 }
 template <int N>
 ASSAY_DEVICE void store_bf16(void* to, const Lanes<N>& x) {
   using U = typename LaneTypes<N>::U;
-  const U u = lane_bits<U>(x.v);
-  const U rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
-  const U quiet = (u >> 16) | 0x40u;
-  store_halves<N>(to, x.v != x.v ? quiet : rounded);
+  const U u = __builtin_bit_cast(U, x.v);
+  const U rounded = u + 0x7fffu + ((u >> 16) & 1u);
+  // Adding could carry a NaN into an infinity or a zero.
+  const U nan = (u ^ u) + 0x7fc00000u;
+  store_upper_halves<N>(to, x.v != x.v ? nan : rounded);
 }
 
 template <int N>
 ASSAY_DEVICE Lanes<N> load_f16_by_integers(const void* from) {
   using F = typename LaneTypes<N>::F;
   using U = typename LaneTypes<N>::U;
-  const U h = load_halves<N>(from);
+  const U h = load_halves<N>(from).v;
   const U zero = h ^ h;
   const U magnitude = (h & 0x7fffu) << 13;
   // Scaling by 2^112 moves the exponent from bias 15 to bias 127 and makes subnormals normal, exactly.
-  const U scaled = lane_bits<U>(lane_bits<F>(magnitude) * 0x1p112f);
+  const U scaled = __builtin_bit_cast(U, __builtin_bit_cast(F, magnitude) * 0x1p112f);
   const U infinite = (magnitude >= zero + 0x0f800000u) ? zero + 0x7f800000u : zero;
   const U quiet = (magnitude > zero + 0x0f800000u) ? zero + 0x00400000u : zero;
-  return {lane_bits<F>(scaled | infinite | quiet | ((h & 0x8000u) << 16))};
+  return {__builtin_bit_cast(F, scaled | infinite | quiet | ((h & 0x8000u) << 16))};
 }
 template <int N>
 ASSAY_DEVICE void store_f16_by_integers(void* to, const Lanes<N>& x) {
   using F = typename LaneTypes<N>::F;
   using U = typename LaneTypes<N>::U;
-  const U bits = lane_bits<U>(x.v);
+  const U bits = __builtin_bit_cast(U, x.v);
   const U zero = bits ^ bits;
   const U u = bits & 0x7fffffffu;
   // Normal results: exponent rebias by -112, round to nearest even at bit 13; a carry into infinity is the right
   // answer.
   const U normal = (u + 0xc8000fffu + ((u >> 13) & 1u)) >> 13;
   // Subnormal results: the unit in the last place of 0.5 is 2^-24, the smallest f16, so the addition rounds.
-  const U subnormal = lane_bits<U>(lane_bits<F>(u) + 0.5f) - 0x3f000000u;
+  const U subnormal = __builtin_bit_cast(U, __builtin_bit_cast(F, u) + 0.5f) - 0x3f000000u;
   const U nan = ((u >> 13) & 0x3ffu) | 0x7e00u;
   U r = (u < zero + 0x38800000u) ? subnormal : normal;
   r = (u >= zero + 0x477ff000u) ? zero + 0x7c00u : r;
   r = (u > zero + 0x7f800000u) ? nan : r;
-  store_halves<N>(to, r | ((bits >> 16) & 0x8000u));
+  const auto h = lane_convert<typename LaneTypes<N>::H>(r | ((bits >> 16) & 0x8000u)).v;
+  __builtin_memcpy(to, &h, sizeof(h));
 }
 
 template <int N>
@@ -237,7 +245,7 @@ ASSAY_DEVICE Lanes<N> load_f16(const void* from) {
   if constexpr (N == 8) {
     __m128i h;
     __builtin_memcpy(&h, from, sizeof(h));
-    return {lane_bits<typename LaneTypes<8>::F>(_mm256_cvtph_ps(h))};
+    return {__builtin_bit_cast(typename LaneTypes<8>::F, _mm256_cvtph_ps(h))};
   }
 #endif
   return load_f16_by_integers<N>(from);
@@ -246,7 +254,7 @@ template <int N>
 ASSAY_DEVICE void store_f16(void* to, const Lanes<N>& x) {
 #if defined(__F16C__)
   if constexpr (N == 8) {
-    const __m128i h = _mm256_cvtps_ph(lane_bits<__m256>(x.v), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m128i h = _mm256_cvtps_ph(__builtin_bit_cast(__m256, x.v), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     __builtin_memcpy(to, &h, sizeof(h));
     return;
   }

@@ -230,6 +230,14 @@ ASSAY_DEVICE Lanes<N> where_not_negative(const Lanes<N>& x, Lanes<N> a, const La
   for (int i = 0; i < N; ++i) a.v[i] = x.v[i] >= 0.0f ? a.v[i] : b.v[i];
   return a;
 }
+// -|x|.
+template <int N>
+ASSAY_DEVICE Lanes<N> negative_magnitude(Lanes<N> x) {
+  ASSAY_UNROLL
+  for (int i = 0; i < N; ++i) x.v[i] = bits_float(float_bits(x.v[i]) | 0x80000000u);
+  return x;
+}
+// e^x for x <= 0.
 template <int N>
 ASSAY_DEVICE Lanes<N> exp_lanes(Lanes<N> x) {
   ASSAY_UNROLL

@@ -31,8 +31,7 @@ struct SwigluKernel {
       const auto g = load<kN>(gate + i);
       // sigmoid(g) is 1 / (1 + e) for g >= 0 and e / (1 + e) below, e = exp(-|g|): no overflow either way.
       const auto one = spread<kN>(1.0f);
-      const auto zero = spread<kN>(0.0f);
-      const auto e = exp_lanes(zero - larger(g, zero - g));
+      const auto e = exp_lanes(negative_magnitude(g));
       store<kN>(y + i, g * (where_not_negative(g, one, e) / (one + e)) * load<kN>(up + i));
     });
   }

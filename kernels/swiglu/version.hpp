@@ -6,6 +6,6 @@
 
 namespace assay::kernels {
 
-inline constexpr SourceVersion kSwigluVersion{1, 0x3501dbfb3b860d62};
+inline constexpr SourceVersion kSwigluVersion{2, 0x6ff8e4a832c8e89f};
 
 }  // namespace assay::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of conversions, one build an instruction set.
+// Arrays of conversions and exponentials, one build an instruction set.
 #include "tests/unit/kernels_convert.hpp"
 
 #include "kernels/common/storage.hpp"
@@ -24,11 +24,25 @@ void convert(const FromBits* from, ToBits* to, std::size_t count, bool eight) {
   }
 }
 
+void exponential(const float* from, float* to, std::size_t count, bool eight) {
+  for (std::size_t i = 0; i < count; i += eight ? 8 : 1) {
+    if (eight) {
+      store<8>(to + i, exp_lanes(load<8>(from + i)));
+    } else {
+      store<1>(to + i, exp_lanes(load<1>(from + i)));
+    }
+  }
+}
+
 }  // namespace
 
 Conversions conversions() {
-  return {ASSAY_NAME(ASSAY_ISA), &convert<f16, float, std::uint16_t, float>, &convert<float, f16, float, std::uint16_t>,
-          &convert<bf16, float, std::uint16_t, float>, &convert<float, bf16, float, std::uint16_t>};
+  return {ASSAY_NAME(ASSAY_ISA),
+          &convert<f16, float, std::uint16_t, float>,
+          &convert<float, f16, float, std::uint16_t>,
+          &convert<bf16, float, std::uint16_t, float>,
+          &convert<float, bf16, float, std::uint16_t>,
+          &exponential};
 }
 
 }  // namespace ASSAY_ISA

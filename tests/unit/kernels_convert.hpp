@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions of 16-bit storage, compiled for the baseline and, on x86-64, for x86-64-v3.
+// Conversions of 16-bit storage and the exponential, compiled for the baseline and, on x86-64, for x86-64-v3.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@ struct Conversions {
   void (*float_to_f16)(const float* from, std::uint16_t* to, std::size_t count, bool eight);
   void (*bf16_to_float)(const std::uint16_t* from, float* to, std::size_t count, bool eight);
   void (*float_to_bf16)(const float* from, std::uint16_t* to, std::size_t count, bool eight);
+  void (*exponential)(const float* from, float* to, std::size_t count, bool eight);
 };
 
 inline namespace baseline {

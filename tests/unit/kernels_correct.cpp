@@ -108,19 +108,5 @@ TEST(Kernels, GiveTheSameBitsEveryTimeAndForAnyNumberOfCpuThreads) {
   }
 }
 
-// Each mode is held against the reference, so two modes lie within twice the tolerance of one another; the modes are not
-// compared directly.
-TEST(Kernels, Wave32And64AgreeWithOneThread) {
-  const host::KernelBuild& build = host::kernel_build();
-  for (const std::string& kernel : kernel_names()) {
-    for (const Case& the_case : cases_of(kernel, "f32", Depth::quick, 11)) {
-      for (const std::uint32_t wave : {1u, 32u, 64u}) {
-        const assay::Case result = run_case(the_case, 1, executor_launch(build, host::Executor({wave, 0, 0})));
-        EXPECT_EQ(result.status, CaseStatus::ok) << "wave " << wave << ": " << result.name << " " << result.message;
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace assay::check

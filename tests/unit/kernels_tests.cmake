@@ -12,10 +12,13 @@ foreach(isa baseline v3)
   if(isa STREQUAL "baseline" OR CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     add_library(assay_conversions_${isa} OBJECT kernels_convert.cpp)
     target_compile_definitions(assay_conversions_${isa} PRIVATE ASSAY_ISA=${isa})
-    target_compile_options(assay_conversions_${isa} PRIVATE $<$<STREQUAL:${isa},v3>:-march=x86-64-v3>)
+    # As the kernels themselves are compiled.
+    target_compile_options(assay_conversions_${isa} PRIVATE -ffp-contract=fast -fno-math-errno -fno-trapping-math $<$<STREQUAL:${isa},v3>:-march=x86-64-v3>)
     target_link_libraries(assay_conversions_${isa} PRIVATE assay_kernels assay_flags)
     list(APPEND conversions assay_conversions_${isa})
   endif()
 endforeach()
 assay_add_test(NAME unit.kernels_storage LABELS unit SOURCES kernels_storage.cpp
+  LIBRARIES assay::host_exec ${conversions})
+assay_add_test(NAME unit.kernels_exp LABELS unit SOURCES kernels_exp.cpp
   LIBRARIES assay::host_exec ${conversions})
