@@ -37,6 +37,9 @@ struct Case {
   std::function<Bytes(const std::vector<void*>& arrays)> params;
   // Judges the buffers as they are afterwards. Pure; may be called more than once.
   std::function<Verdict(const std::vector<Bytes>& after)> judge;
+  // Judges one run's buffers against another's, by the tolerance of `judge`: `error` is the largest difference of two
+  // outputs, in the same units. Pure.
+  std::function<Verdict(const std::vector<Bytes>& after, const std::vector<Bytes>& other)> agree;
 };
 
 // quick: a few odd shapes a kernel, for every run. full: also one row, thousands of rows, nothing at all.

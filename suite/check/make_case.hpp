@@ -41,37 +41,53 @@ double stored(double value) {
 
 std::string wrong_element(std::size_t buffer, std::size_t index, double result, double expected, bool untouched);
 
-// Compares the outputs, in order, with a reference in fp64 and in f32. Out is the type of the outputs, T of the inputs.
-template <class T, class Out, class Double, class Float>
-Verdict judge(const std::vector<Buffer>& buffers, const std::vector<Bytes>& after, const Double& reference,
-              const Float& naive, Exactness exactness) {
-  Verdict verdict;
+// What outputs are compared with, element by element in their order.
+struct Yardstick {
+  std::vector<double> expected;
+  std::vector<double> scale;
+  double tolerance = 0;  // 0: every element must be exactly right
+};
+
+// The values of a reference in fp64, with the tolerance that it and the textbook loop in f32 give.
+template <class T, class Double, class Float>
+Yardstick yardstick(const Double& reference, const Float& naive, Exactness exactness) {
+  Yardstick y;
+  y.expected.assign(reference.value.begin(), reference.value.end());
+  y.scale = reference.scale;
+  if (exactness == Exactness::exact) return y;
   double naive_error = 0;
-  if (exactness == Exactness::rounded) {
-    for (std::size_t i = 0; i < reference.value.size(); ++i) {
-      const double rounded = stored<T>(static_cast<double>(naive.value[i]));
-      naive_error = std::fmax(naive_error, kernels::scaled_error<T>(rounded, reference.value[i], reference.scale[i]));
-    }
-    verdict.tolerance = kernels::tolerance<T>(naive_error, reference.length);
+  for (std::size_t i = 0; i < reference.value.size(); ++i) {
+    const double rounded = stored<T>(static_cast<double>(naive.value[i]));
+    naive_error = std::fmax(naive_error, kernels::scaled_error<T>(rounded, reference.value[i], reference.scale[i]));
   }
+  y.tolerance = kernels::tolerance<T>(naive_error, reference.length);
+  return y;
+}
+
+// Compares the outputs, in order. Out is the type of the outputs, T of the inputs.
+template <class T, class Out>
+Verdict compare(const std::vector<Buffer>& buffers, const std::vector<Bytes>& after, const Yardstick& y) {
+  Verdict verdict;
+  verdict.tolerance = y.tolerance;
   std::size_t at = 0;
   for (std::size_t b = 0; b < buffers.size(); ++b) {
     if (!buffers[b].written) continue;
-    for (std::size_t i = 0; i < after[b].size() / sizeof(Out); ++i, ++at) {
+    for (std::size_t i = 0; i < after[b].size() / sizeof(Out) && at < y.expected.size(); ++i, ++at) {
       const double result = element<Out>(after[b].data() + i * sizeof(Out));
-      const double error = exactness == Exactness::exact
-                               ? (result == reference.value[at] ? 0 : HUGE_VAL)
-                               : kernels::scaled_error<T>(result, reference.value[at], reference.scale[at]);
+      const double error = y.tolerance == 0 ? (result == y.expected[at] ? 0 : HUGE_VAL)
+                                            : kernels::scaled_error<T>(result, y.expected[at], y.scale[at]);
       if (error > verdict.tolerance && verdict.message.empty()) {
         const Bytes poison(sizeof(Out), kPoison);
         const bool untouched = std::memcmp(after[b].data() + i * sizeof(Out), poison.data(), sizeof(Out)) == 0;
-        verdict.message = wrong_element(b, i, result, reference.value[at], untouched);
+        verdict.message = wrong_element(b, i, result, y.expected[at], untouched);
       }
       verdict.error = std::fmax(verdict.error, error);
     }
   }
-  verdict.correct = verdict.message.empty() && at == reference.value.size();
-  if (at != reference.value.size()) verdict.message = "the reference and the outputs differ in size";
+  std::size_t written = 0;
+  for (std::size_t b = 0; b < buffers.size(); ++b) written += buffers[b].written ? after[b].size() / sizeof(Out) : 0;
+  if (written != y.expected.size()) verdict.message = "the reference and the outputs differ in size";
+  verdict.correct = verdict.message.empty();
   return verdict;
 }
 
@@ -96,14 +112,27 @@ Case make_case(const std::string& kernel, const std::string& shape, std::vector<
     std::memcpy(bytes.data(), &params, sizeof(Params));
     return bytes;
   };
-  made.judge = [buffers = made.buffers, bind, references, exactness](const std::vector<Bytes>& after) {
+  const auto measure = [buffers = made.buffers, bind, references, exactness] {
     // The references only read; they get the inputs as they were.
     std::vector<Bytes> inputs;
     std::vector<void*> arrays;
     for (const Buffer& buffer : buffers) inputs.push_back(buffer.before);
     for (Bytes& input : inputs) arrays.push_back(input.data());
     const Params params = bind(arrays);
-    return judge<T, Out>(buffers, after, references.exact(params), references.naive(params), exactness);
+    return yardstick<T>(references.exact(params), references.naive(params), exactness);
+  };
+  made.judge = [buffers = made.buffers, measure](const std::vector<Bytes>& after) {
+    return compare<T, Out>(buffers, after, measure());
+  };
+  made.agree = [buffers = made.buffers, measure](const std::vector<Bytes>& after, const std::vector<Bytes>& other) {
+    Yardstick y = measure();
+    y.expected.clear();
+    for (std::size_t b = 0; b < buffers.size(); ++b) {
+      if (!buffers[b].written) continue;
+      for (std::size_t i = 0; i < other[b].size() / sizeof(Out); ++i)
+        y.expected.push_back(element<Out>(other[b].data() + i * sizeof(Out)));
+    }
+    return compare<T, Out>(buffers, after, y);
   };
   return made;
 }

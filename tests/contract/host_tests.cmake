@@ -4,6 +4,9 @@ assay_add_test(NAME contract.backend_host LABELS contract SOURCES host_contract_
 add_dependencies(test-contract-backend_host assay-host)
 assay_add_test(NAME contract.host LABELS contract SOURCES host_test.cpp LIBRARIES assay::device)
 add_dependencies(test-contract-host assay-host)
+assay_add_test(NAME contract.host_modes LABELS contract TIMEOUT 300 SOURCES host_modes_test.cpp
+  LIBRARIES assay::device assay::check)
+add_dependencies(test-contract-host_modes assay-host)
 assay_add_test(NAME contract.host_fault LABELS contract SOURCES host_fault_test.cpp
   LIBRARIES assay::device assay_host_objects assay::kernels)
 # Orders between streams, seen by ThreadSanitizer; skips in every other build.
