@@ -1,33 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is particular to the host module: its options, its budget, its limits, and that closing leaves nothing.
-#include <fcntl.h>
+// What is particular to the host module: its options, its budget, its pools, and that closing leaves nothing.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
 
-#include "tests/contract/parts/fixture.hpp"
-#include "tests/support/scenario.hpp"
+#include "tests/contract/host_support.hpp"
 
 namespace assay::contract {
 namespace {
-
-device::Module host_module() {
-  const char* folder = std::getenv("ASSAY_BIN_DIR");
-  auto module = device::Module::load(std::string(folder != nullptr ? folder : "") + "/libassay-host.so");
-  EXPECT_TRUE(module) << (module ? "" : module.error().text);
-  return std::move(module).value();
-}
-
-device::Device open_host(const device::Module& module, const device::Options& options = {}) {
-  auto device = device::Device::open(module, 0, options);
-  EXPECT_TRUE(device) << (device ? "" : device.error().text);
-  return std::move(device).value();
-}
 
 std::ptrdiff_t count_entries(const char* folder) {
   return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
@@ -272,109 +255,6 @@ TEST(HostPool, IsEmptiedBeforeItIsOutOfMemoryAndItsBlocksAreItsOwn) {
   EXPECT_EQ(rig.table.pool_set(rig.pool, ASSAY_POOL_USED_HIGH, 5), ASSAY_INVALID_VALUE);
   rig.give(*stream, larger);
   EXPECT_EQ(rig.table.pool_free(rig.pool, larger, stream->handle()), ASSAY_INVALID_VALUE);  // a second time
-}
-
-// ---- limits of the operating system, each in a child of its own ----
-
-std::int64_t max_map_count() {
-  std::int64_t value = 0;
-  if (FILE* file = std::fopen("/proc/sys/vm/max_map_count", "r")) {
-    if (std::fscanf(file, "%ld", &value) != 1) value = 0;
-    std::fclose(file);
-  }
-  return value;
-}
-
-TEST(ScenarioOfLimits, Run) {
-  const std::string scenario = support::current_scenario();
-  if (scenario.empty()) GTEST_SKIP() << "runs only as a child of other tests";
-  const auto module = host_module();
-  const auto device = open_host(module);
-  if (scenario == "maps") {
-    // Single pages of alternating protection cannot merge, so each is a mapping.
-    const std::int64_t limit = max_map_count();
-    const long page = ::sysconf(_SC_PAGESIZE);
-    auto* pages = static_cast<char*>(::mmap(nullptr, static_cast<std::size_t>(limit * page), PROT_NONE,
-                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    ASSERT_NE(pages, MAP_FAILED);
-    std::int64_t i = 0;
-    while (i < limit && ::mprotect(pages + i * page, static_cast<std::size_t>(page), PROT_READ) == 0) i += 2;
-    ASSERT_LT(i, limit) << "the limit was not reached";
-    std::vector<void*> taken;
-    taken.reserve(64);
-    for (int n = 0; n < 64; ++n) {
-      const auto memory = device.malloc(2 * kMiB, ASSAY_OWNER_ALLOCATOR);
-      if (memory) {
-        taken.push_back(*memory);  // neighbours of one protection merge and need no new mapping
-        continue;
-      }
-      ::munmap(pages, static_cast<std::size_t>(limit * page));
-      EXPECT_EQ(memory.error().code, ErrorCode::map_limit) << memory.error().text;
-      EXPECT_NE(memory.error().text.find("vm.max_map_count"), std::string::npos) << memory.error().text;
-      EXPECT_NE(memory.error().text.find(std::to_string(limit)), std::string::npos) << memory.error().text;
-      return;
-    }
-    // Every block merged into its neighbour; a mapping of the memory file cannot.
-    void* range = nullptr;
-    assay_physical* physical = nullptr;
-    assay_status status = module.table().vmm_reserve(device.handle(), 4 * kMiB, &range);
-    if (status == ASSAY_OK)
-      status = module.table().vmm_create(device.handle(), 2 * kMiB, ASSAY_OWNER_ALLOCATOR, &physical);
-    if (status == ASSAY_OK)
-      status = module.table().vmm_map(device.handle(), static_cast<char*>(range) + 2 * kMiB, 2 * kMiB, physical);
-    const std::string sentence = module.table().last_error();
-    ::munmap(pages, static_cast<std::size_t>(limit * page));
-    EXPECT_EQ(status, ASSAY_MAP_LIMIT) << sentence;
-    EXPECT_NE(sentence.find("vm.max_map_count"), std::string::npos) << sentence;
-    EXPECT_NE(sentence.find(std::to_string(limit)), std::string::npos) << sentence;
-  } else if (scenario == "files") {
-    const int lowest_free = ::open("/dev/null", O_RDONLY);
-    ::close(lowest_free);
-    const rlimit none{static_cast<rlim_t>(lowest_free), 4096};
-    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-    assay_physical* physical = nullptr;
-    EXPECT_EQ(module.table().vmm_create(device.handle(), 2 * kMiB, ASSAY_OWNER_ALLOCATOR, &physical), ASSAY_MAP_LIMIT);
-    EXPECT_NE(std::string(module.table().last_error()).find("ulimit -n"), std::string::npos)
-        << module.table().last_error();
-    EXPECT_EQ(read_memory(device).used_bytes, 0);
-  } else if (scenario == "address_space") {
-    // The machine refuses although the budget would allow: the reason is the system's, and the budget is given back.
-    const rlimit small{std::size_t{1} << 30, std::size_t{1} << 30};
-    ASSERT_EQ(::setrlimit(RLIMIT_AS, &small), 0);
-    const auto memory = device.malloc(std::size_t{2} << 30, ASSAY_OWNER_ALLOCATOR);
-    ASSERT_FALSE(memory);
-    EXPECT_EQ(memory.error().code, ErrorCode::out_of_memory) << memory.error().text;
-    EXPECT_NE(memory.error().text.find("operating system"), std::string::npos) << memory.error().text;
-    EXPECT_EQ(read_memory(device).used_bytes, 0);
-  }
-}
-
-void expect_scenario(const std::string& name) {
-  const auto end = support::run_scenario("ScenarioOfLimits.Run", name, std::chrono::seconds(100));
-  EXPECT_FALSE(end.timed_out);
-  EXPECT_EQ(end.exit_code, 0) << end.output;
-  EXPECT_NE(end.output.find("[  PASSED  ] 1 test"), std::string::npos) << end.output;
-}
-
-TEST(Host, TheLimitOnMappingsIsReportedAsThat) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(ASSAY_TSAN)
-  GTEST_SKIP() << "a sanitizer's own mappings meet the limit first";
-#endif
-  expect_scenario("maps");
-}
-
-TEST(Host, TheLimitOnOpenFilesIsReportedAsThat) {
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "the check of virtual tables opens pipes of its own, and without one calls every object invalid";
-#endif
-  expect_scenario("files");
-}
-
-TEST(Host, ARefusalByTheSystemIsToldFromTheBudget) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(ASSAY_TSAN)
-  GTEST_SKIP() << "sanitizers need more address space than the test allows";
-#endif
-  expect_scenario("address_space");
 }
 
 }  // namespace

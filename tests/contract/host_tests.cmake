@@ -2,7 +2,7 @@
 # The backend contract over the host, what is particular to the host, and failures.
 assay_add_test(NAME contract.backend_host LABELS contract SOURCES host_contract_test.cpp LIBRARIES assay::device)
 add_dependencies(test-contract-backend_host assay-host)
-assay_add_test(NAME contract.host LABELS contract SOURCES host_test.cpp LIBRARIES assay::device)
+assay_add_test(NAME contract.host LABELS contract SOURCES host_test.cpp host_limits_test.cpp LIBRARIES assay::device)
 add_dependencies(test-contract-host assay-host)
 assay_add_test(NAME contract.host_modes LABELS contract TIMEOUT 300 SOURCES host_modes_test.cpp
   LIBRARIES assay::device assay::check)
