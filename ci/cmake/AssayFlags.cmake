@@ -16,6 +16,16 @@ if(ASSAY_SANITIZE)
   endif()
 endif()
 
+# The fuzz targets' own option stands here because every library they reach must count its branches for libFuzzer.
+option(ASSAY_FUZZ "Build the fuzz targets with libFuzzer (clang only)" OFF)
+if(ASSAY_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "ASSAY_FUZZ needs clang; configure with -D CMAKE_CXX_COMPILER=clang++")
+  endif()
+  target_compile_options(assay_flags INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(assay_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 find_program(ASSAY_CCACHE ccache)
 if(ASSAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${ASSAY_CCACHE}")
