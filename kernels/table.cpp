@@ -43,6 +43,7 @@ using DecodeKernel = AttentionKernel<T, true>;
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses): `kernel` is a template
 #define ASSAY_EACH_DTYPE(kernel) row<kernel<float>>(), row<kernel<f16>>(), row<kernel<bf16>>()
 
 KernelTable kernel_table() {

@@ -15,7 +15,7 @@ std::string library_path(const void* symbol) {
 std::string loaded_library_path(const char* name, const char* symbol) {
   void* handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   if (handle == nullptr) return {};
-  const std::string path = library_path(::dlsym(handle, symbol));
+  std::string path = library_path(::dlsym(handle, symbol));
   ::dlclose(handle);  // only the extra reference that RTLD_NOLOAD took
   return path;
 }

@@ -29,7 +29,8 @@ std::optional<KfdNode> find_kfd_node(const Files& files, const std::string& bdf)
   const std::string nodes = "sys/class/kfd/kfd/topology/nodes";
   for (const auto& name : files.list(nodes)) {
     KfdNode node;
-    node.folder = nodes + "/" + name;
+    node.folder = nodes;
+    node.folder.append("/").append(name);
     node.gpu_id = files.integer(node.folder + "/gpu_id").value_or(0);
     if (node.gpu_id == 0) continue;  // a processor
     std::istringstream lines(files.text(node.folder + "/properties").value_or(""));

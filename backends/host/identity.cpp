@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <boost/version.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <string>
 
@@ -113,7 +114,7 @@ std::int64_t worker_threads(const DeviceFacts& facts) {
 void write_load(const Sink& out) {
   double load = 0;
   if (::getloadavg(&load, 1) == 1)
-    out.integer("other_load", static_cast<std::int64_t>(load * 1000.0 + 0.5), "getloadavg");
+    out.integer("other_load", std::llround(load * 1000.0), "getloadavg");
   else
     out.unknown("other_load", "the system gives no load average", "getloadavg");
 }

@@ -86,6 +86,7 @@ void Scheduler::drain(const std::vector<Lane*>& lanes) {
     const Unseen unseen;
     std::unique_lock lock(mutex_);
     std::vector<std::uint64_t> targets;
+    targets.reserve(lanes.size());
     for (const Lane* lane : lanes) targets.push_back(lane->submitted_);
     wait_until(lock, [&] {
       for (std::size_t i = 0; i < lanes.size(); ++i)

@@ -89,7 +89,7 @@ class Memory {
 
   [[nodiscard]] bool inside_reservation(Address address, std::size_t bytes) const;
   [[nodiscard]] bool overlaps_mapping(Address address, std::size_t bytes) const;
-  void retire(std::shared_ptr<Extent> extent);
+  void retire(const std::shared_ptr<Extent>& extent);
 
   mutable std::mutex mutex_;
   Ledger ledger_;

@@ -129,11 +129,11 @@ assay_status Memory::create(std::size_t bytes, std::uint32_t owner, std::shared_
 
 void Memory::drop(std::shared_ptr<Extent> extent) {
   const std::lock_guard lock(mutex_);
-  retire(std::move(extent));
+  retire(extent);
 }
 
 // Under the lock: gives the memory back when `extent` is its last reference.
-void Memory::retire(std::shared_ptr<Extent> extent) {
+void Memory::retire(const std::shared_ptr<Extent>& extent) {
   if (!extent || extent.use_count() != 1) return;
   extents_.erase(extent->offset);
   file_.give_back(extent->offset, extent->bytes);
@@ -199,7 +199,7 @@ assay_status Memory::unmap(void* pointer, std::size_t bytes) {
   for (auto entry = first; entry != last;) {
     std::shared_ptr<Extent> extent = std::move(entry->second.extent);
     entry = mappings_.erase(entry);
-    retire(std::move(extent));
+    retire(extent);
   }
   return ASSAY_OK;
 }

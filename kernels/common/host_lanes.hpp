@@ -202,7 +202,7 @@ ASSAY_DEVICE void store_bf16(void* to, const Lanes<N>& x) {
   const U u = __builtin_bit_cast(U, x.v);
   const U rounded = u + 0x7fffu + ((u >> 16) & 1u);
   // Adding could carry a NaN into an infinity or a zero.
-  const U nan = (u ^ u) + 0x7fc00000u;
+  const U nan = U{} + 0x7fc00000u;
   store_upper_halves<N>(to, x.v != x.v ? nan : rounded);
 }
 
@@ -211,7 +211,7 @@ ASSAY_DEVICE Lanes<N> load_f16_by_integers(const void* from) {
   using F = typename LaneTypes<N>::F;
   using U = typename LaneTypes<N>::U;
   const U h = load_halves<N>(from).v;
-  const U zero = h ^ h;
+  const U zero{};
   const U magnitude = (h & 0x7fffu) << 13;
   // Scaling by 2^112 moves the exponent from bias 15 to bias 127 and makes subnormals normal, exactly.
   const U scaled = __builtin_bit_cast(U, __builtin_bit_cast(F, magnitude) * 0x1p112f);
@@ -224,7 +224,7 @@ ASSAY_DEVICE void store_f16_by_integers(void* to, const Lanes<N>& x) {
   using F = typename LaneTypes<N>::F;
   using U = typename LaneTypes<N>::U;
   const U bits = __builtin_bit_cast(U, x.v);
-  const U zero = bits ^ bits;
+  const U zero{};
   const U u = bits & 0x7fffffffu;
   // Normal results: exponent rebias by -112, round to nearest even at bit 13; a carry into infinity is the right
   // answer.
