@@ -233,7 +233,8 @@ std::string RecordingAllocator::snapshot_text() {
     out.bytes = static_cast<std::int64_t>(segment.total_bytes);
     out.small_pool = segment.small_pool;
     out.expandable = segment.expandable;
-    out.pool_second = segment.pool_id;
+    out.pool_first = segment.pool_id;
+    out.pool_second = segment.pool_id_second;
     for (const auto& block : segment.blocks)
       out.blocks.push_back({block.address, static_cast<std::int64_t>(block.bytes),
                             static_cast<std::int64_t>(block.requested_bytes), state_of(block.state)});

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "backends/allocator/allocator.hpp"
@@ -47,6 +48,13 @@ class RecordingAllocator final : public allocator::Allocator {
   Result<void> record_stream(void* pointer, assay_stream* stream) override;
   Result<void> empty_cache() override;
   Result<void> process_events() override;
+  Result<void> begin_pool(allocator::MempoolId id, std::function<bool(assay_stream*)> uses) override {
+    return inner_->begin_pool(id, std::move(uses));
+  }
+  Result<void> end_pool(allocator::MempoolId id) override { return inner_->end_pool(id); }
+  Result<void> release_pool(allocator::MempoolId id) override { return inner_->release_pool(id); }
+  [[nodiscard]] allocator::Reliability reliability() const override { return inner_->reliability(); }
+  [[nodiscard]] std::vector<std::string> notes() const override { return inner_->notes(); }
   [[nodiscard]] allocator::Statistics statistics() const override { return inner_->statistics(); }
   void reset_peaks() override { inner_->reset_peaks(); }
   void reset_accumulated() override { inner_->reset_accumulated(); }

@@ -13,7 +13,11 @@
 namespace assay::trace {
 namespace {
 
+#ifdef ASSAY_TRACE_CHUNK_BYTES
+constexpr std::size_t kChunkBytes = ASSAY_TRACE_CHUNK_BYTES;  // fuzzing: many edges between chunks, and little to clear
+#else
 constexpr std::size_t kChunkBytes = 256 * 1024;
+#endif
 constexpr std::size_t kLongestLine = 4 * 1024 * 1024;
 
 gzFile as_gz(void* file) {

@@ -196,6 +196,27 @@ TEST_P(Recording, TheSnapshotReadsBackWithEverySegmentAndBlock) {
   EXPECT_EQ(reserved, recorder->statistics().reserved_bytes[0].current);
 }
 
+TEST_P(Recording, WhatItDoesNotRecordIsPassedOn) {
+  PolicyRig plain(GetParam());
+  PolicyRig rig(GetParam());
+  auto recorder = record(rig, {}, 10);
+  EXPECT_EQ(recorder->policy(), GetParam());
+  EXPECT_EQ(recorder->options(), plain.allocator->options());
+  EXPECT_EQ(recorder->notes(), plain.allocator->notes());
+  EXPECT_EQ(recorder->reliability().block_peaks_exact, plain.allocator->reliability().block_peaks_exact);
+  const allocator::MempoolId pool{3, 5};
+  const auto any = [](assay_stream*) { return true; };
+  const bool keeps_pools = plain.allocator->begin_pool(pool, any).has_value();
+  ASSERT_EQ(recorder->begin_pool(pool, any).has_value(), keeps_pools);
+  if (!keeps_pools) return;
+  const auto pointer = recorder->allocate(512, rig.stream, allocator::Category::kv);
+  ASSERT_TRUE(pointer);
+  EXPECT_TRUE(recorder->end_pool(pool));
+  EXPECT_NE(recorder->snapshot_text().find("\"segment_pool_id\": [3, 5]"), std::string::npos);
+  EXPECT_TRUE(recorder->deallocate(*pointer));
+  EXPECT_TRUE(recorder->release_pool(pool));
+}
+
 INSTANTIATE_TEST_SUITE_P(Policies, Recording, ::testing::Values("caching", "direct", "expandable", "remapping"));
 
 class RecordingOnce : public Recording {};
