@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,15 @@ inline void split_cells(std::string_view line, std::vector<std::string_view>& ce
     if (comma == std::string_view::npos) return;
     line.remove_prefix(comma + 1);
   }
+}
+
+// Words of a file as a message may show them: anything but printable ASCII becomes '?', so that a sentence stays one
+// line.
+[[nodiscard]] inline std::string printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c < 0x20 || c >= 0x7f) c = '?';
+  return out;
 }
 
 // The whole text as a number, or nothing.

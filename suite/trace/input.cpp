@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "suite/trace/fields.hpp"
+
 namespace assay::trace {
 namespace {
 
@@ -121,11 +123,12 @@ Result<std::size_t> Input::read(char* out, std::size_t count) {
 }
 
 Error Input::at_line(std::string_view what) const {
-  return {ErrorCode::bad_input, fmt::format("{}:{}: {}", path_, std::max<std::uint64_t>(line_number_, 1), what)};
+  return {ErrorCode::bad_input,
+          fmt::format("{}:{}: {}", path_, std::max<std::uint64_t>(line_number_, 1), printable(what))};
 }
 
 Error Input::at_byte(std::string_view what) const {
-  return {ErrorCode::bad_input, fmt::format("{}: at byte {}: {}", path_, consumed_, what)};
+  return {ErrorCode::bad_input, fmt::format("{}: at byte {}: {}", path_, consumed_, printable(what))};
 }
 
 }  // namespace assay::trace

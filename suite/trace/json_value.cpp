@@ -10,6 +10,8 @@
 #include <streambuf>
 #include <vector>
 
+#include "suite/trace/fields.hpp"
+
 namespace assay::trace {
 namespace {
 
@@ -136,8 +138,9 @@ Result<Value> read_json(Input& input, Arena& arena, const JsonOptions& options) 
   const bool good = nlohmann::json::sax_parse(stream, &builder);
   if (buffer.failure()) return *buffer.failure();
   if (!good)
-    return Error{ErrorCode::bad_input, fmt::format("{}: {}; record the trace again", input.path(),
-                                                   builder.failure().empty() ? "malformed JSON" : builder.failure())};
+    return Error{ErrorCode::bad_input,
+                 fmt::format("{}: {}; record the trace again", input.path(),
+                             builder.failure().empty() ? "malformed JSON" : printable(builder.failure()))};
   return builder.root();
 }
 

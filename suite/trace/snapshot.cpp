@@ -22,7 +22,7 @@ class Record {
       : arena_(arena), value_(value), path_(path), place_(std::move(place)) {}
 
   [[nodiscard]] Error error(std::string_view what) const {
-    return {ErrorCode::bad_input, fmt::format("{}: {}: {}; record the snapshot again", path_, place_, what)};
+    return {ErrorCode::bad_input, fmt::format("{}: {}: {}; record the snapshot again", path_, place_, printable(what))};
   }
   [[nodiscard]] bool is_dictionary() const { return value_.kind == ValueKind::dictionary; }
 

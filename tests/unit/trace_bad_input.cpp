@@ -116,4 +116,28 @@ TEST(BadTraceFile, SnapshotCutAnywhere) {
 }
 
 }  // namespace
+// Words of the file in a message: whatever they are, the message stays one line of printable text.
+TEST(TraceBadInput, MessagesShowNoControlCharactersOfTheFile) {
+  const assay::test::ScratchFolder folder;
+  const std::string noise =
+      "a\x1b[31m\x01\xff\x80"
+      "b\tc";
+  const std::string block = R"({"address": 0, "size": 512, "requested_size": 1, "state": "x\ny\u0007z"})";
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"a.csv", "#assay-trace 1\naction,device,stream,address,bytes,time_us\n" + noise + ",0,0,0,0,0\n"},
+      {"b.csv", "Thread,Time,Action,Pointer,Size,Stream\n1,10:00:00," + noise + ",0x1,1,0\n"},
+      {"c.csv", "t_us,device_type,device_id,addr,bytes,total_allocated,total_reserved\n" + noise + ",1,0,1,1,1,1\n"},
+      {"d.csv", "TIMESTAMP,ContextTokens,GeneratedTokens\n" + noise + ",1,1\n"},
+      {"e.json", R"({"segments": [{"device": 0, "address": 0, "total_size": 512, "stream": 0, "segment_type": "large",)"
+                 R"( "blocks": [)" +
+                     block + R"(]}], "device_traces": [[]]})"},
+      {"f.json", R"({"segments": [], "device_traces": [[{"action": "a\nb\u001b"}]]})"},
+  };
+  for (const auto& [name, text] : files) {
+    const auto whole = assay::test::read_whole(folder.write(name, text));
+    ASSERT_FALSE(whole.failure.empty()) << name;
+    for (const char c : whole.failure) EXPECT_TRUE(c >= 0x20 && c < 0x7f) << name << ": " << whole.failure;
+  }
+}
+
 }  // namespace assay
