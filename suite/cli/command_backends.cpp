@@ -137,6 +137,8 @@ struct ProbeWords {
   bool all = false;
   std::int64_t ordinal = -1;
   std::vector<std::string> options;
+  std::string allocator;
+  std::string allocator_options;
 };
 
 Exit run_probe(const Context& context, const ProbeWords& words) {
@@ -145,6 +147,8 @@ Exit run_probe(const Context& context, const ProbeWords& words) {
   if (words.all) request.depth = modules::Depth::all_devices;
   if (words.ordinal >= 0) request.depth = modules::Depth::one_device;
   request.ordinal = static_cast<std::int32_t>(words.ordinal);
+  request.allocator = words.allocator;
+  request.allocator_options = words.allocator_options;
   for (const auto& option : words.options) {
     const auto equals = option.find('=');
     if (equals == std::string::npos)
@@ -181,6 +185,8 @@ void add_hidden_probe(CLI::App& app, Context& context) {
   command->add_flag("--all", words->all);
   add_integer(*command, "--ordinal", words->ordinal, "Device to open", {0, 1 << 20});
   add_texts(*command, "--option", words->options, "KEY=VALUE of opening a device");
+  command->add_option("--allocator", words->allocator);
+  command->add_option("--allocator-options", words->allocator_options);
   command->callback([&context, words] { context.action = [&context, words] { return run_probe(context, *words); }; });
 }
 

@@ -2,10 +2,17 @@
 // The options of a run, by group.
 #include "suite/cli/run_options.hpp"
 
+#include <fmt/format.h>
+
+#include <string>
+
+#include "backends/allocator/make_allocator.hpp"
 #include "suite/cli/options.hpp"
 
 namespace assay::cli {
 namespace {
+
+using allocator::kPolicyNames;
 
 void add_workload(CLI::App& command, planning::WorkloadRequest& w) {
   const char* group = "Workload";
@@ -55,6 +62,14 @@ void add_devices(CLI::App& command, planning::Request& request) {
   add_integer(command, "--host-threads", request.host_threads, "Worker threads; 0: all", {0, 4096})->group(group);
 }
 
+// One line a policy.
+std::string policies_help() {
+  std::string text = "Policy of device memory (caching):";
+  for (std::size_t i = 0; i < kPolicyNames.size(); ++i)
+    text += fmt::format("\n{}: {}", kPolicyNames[i], allocator::kPolicySummaries[i]);
+  return text;
+}
+
 }  // namespace
 
 void add_run_options(CLI::App& command, RunOptions& options) {
@@ -64,7 +79,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   add_text(command, "--resume", options.resume, "Journal or partial document to complete");
   add_integer(command, "--launches", request.launches, "Processes a device and workload", {1, 10'000});
   add_integer(command, "--time-limit", request.time_limit_s, "Seconds one launch may take (600)", {1, 1'000'000});
-  add_choice(command, "--allocator", request.allocator, {"caching", "direct"}, "caching (default) or direct");
+  add_choice(command, "--allocator", request.allocator, {kPolicyNames.begin(), kPolicyNames.end()}, policies_help());
   add_text(command, "--allocator-options", request.allocator_options, "In PYTORCH_CUDA_ALLOC_CONF syntax");
   const char* group = "Instruments (they slow the allocator down, and the document says so)";
   add_text(command, "--record-trace", options.instruments.record_trace, "Write the allocations, .csv or .csv.gz")

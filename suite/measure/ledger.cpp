@@ -181,7 +181,8 @@ SnapshotWalk walk(const std::vector<allocator::SegmentInfo>& segments) {
       out.slack_bytes += bytes - requested;
       out.requested_bytes[static_cast<std::size_t>(block.category)] += requested;
     }
-    (in_use ? out.inactive_bytes : out.free_segment_bytes) += inactive;
+    // inactive_split leaves expandable ranges out, as in PyTorch: their free pieces stand with the free segments.
+    (in_use && !segment.expandable ? out.inactive_bytes : out.free_segment_bytes) += inactive;
   }
   return out;
 }

@@ -2,6 +2,7 @@
 // From statistics and the device's answer to named counters and to the ledger's readings.
 #include "suite/measure/readings.hpp"
 
+#include <string_view>
 #include <utility>
 
 namespace assay::measure {
@@ -48,9 +49,31 @@ class CounterList {
     out_.push_back({name, missing("bytes", reason), "allocator", source_, Exactness::exact});
   }
 
+  // What the policy says of its own statistics: bounds are marked, what it cannot know has no value.
+  void qualify(const allocator::Reliability& reliability) {
+    constexpr std::string_view kPeak = ".peak";
+    for (Counter& counter : out_) {
+      const bool reserved = counter.name.rfind("reserved_bytes.", 0) == 0;
+      const bool peak = counter.name.size() > kPeak.size() &&
+                        counter.name.compare(counter.name.size() - kPeak.size(), kPeak.size(), kPeak) == 0;
+      if (peak && !(reserved ? reliability.reserved_peak_exact : reliability.block_peaks_exact))
+        counter.exactness = Exactness::upper_bound;
+      if (!reliability.segments_known && of_segments(counter.name))
+        counter.quantity = missing(counter.quantity.unit, "the runtime's own pool does not tell");
+    }
+  }
+
   std::vector<Counter> take() && { return std::move(out_); }
 
  private:
+  static bool of_segments(const std::string& name) {
+    for (const char* start :
+         {"segment.", "inactive_split.", "inactive_split_bytes.", "oversize_segments.", "free_pieces",
+          "largest_free_bytes", "external_fragmentation", "stranded_bytes", "num_device_alloc", "num_device_free"})
+      if (name.rfind(start, 0) == 0) return true;
+    return false;
+  }
+
   static constexpr const char* kWalk = "walk over the blocks";
   std::string source_;
   std::vector<Counter> out_;
@@ -137,6 +160,7 @@ Look look(const allocator::Allocator& allocator, const device::Device& device, c
   if (const auto options = allocator::parse_options(allocator.options())) out.options = *options;
   out.account = allocator::account_of(segments, out.options);
   out.stranded_bytes = out.account.stranded_bytes(stream);
+  out.reliability = allocator.reliability();
   if (const auto memory = device.memory_info()) {
     out.device = *memory;
   } else {
@@ -149,6 +173,7 @@ std::vector<Counter> counters(const Look& look) {
   CounterList list(look.policy);
   add_allocator(list, look.statistics);
   add_account(list, look);
+  list.qualify(look.reliability);
   list.device("device_total_bytes",
               reading_of(look, &assay_memory_info::total_bytes, look.device ? look.device->used_source : nullptr,
                          "the device does not say how much memory it has"),

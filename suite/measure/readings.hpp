@@ -22,6 +22,7 @@ struct Look {
   std::int64_t stranded_bytes = 0;  // free in other streams than the one that works
   std::string policy;
   allocator::Options options;
+  allocator::Reliability reliability;
   std::optional<assay_memory_info> device;
   std::string device_reason;  // why the device could not be read
 };

@@ -62,7 +62,12 @@ Identity identity_of(const ModuleProbe& probe, const std::vector<IdentityField>&
 
 Result<Identity> identify(const PlannedDevice& device, const ProgramFacts& facts, const Prober& prober) {
   const auto ordinal = static_cast<std::int32_t>(device.ordinal);
-  const auto probe = prober({{device.backend, device.module_path}, Depth::one_device, ordinal, device.options});
+  const auto probe = prober({{device.backend, device.module_path},
+                             Depth::one_device,
+                             ordinal,
+                             device.options,
+                             facts.allocator_policy,
+                             facts.allocator_options});
   if (probe.problem) return *probe.problem;
   if (probe.devices.empty())
     return Error{ErrorCode::no_device,

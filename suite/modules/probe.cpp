@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/allocator/make_allocator.hpp"
 #include "backends/device/device.hpp"
 #include "results-schema/types/identity_fields.hpp"
 #include "suite/modules/probe_lines.hpp"
@@ -55,6 +56,11 @@ std::vector<std::string> child_words(const std::string& program, const ProbeRequ
     words.emplace_back("--option");
     words.push_back(key + "=" + value);
   }
+  if (!request.allocator.empty()) {
+    words.insert(words.end(), {"--allocator", request.allocator});
+    if (!request.allocator_options.empty())
+      words.insert(words.end(), {"--allocator-options", request.allocator_options});
+  }
   return words;
 }
 
@@ -70,10 +76,10 @@ void add_validity_readings(const device::Device& opened, std::vector<IdentityFie
   }
 }
 
-DeviceProbe open_and_ask(const device::Module& module, std::int32_t ordinal, const Options& options) {
+DeviceProbe open_and_ask(const device::Module& module, std::int32_t ordinal, const ProbeRequest& request) {
   DeviceProbe result;
   result.ordinal = ordinal;
-  const auto opened = device::Device::open(module, ordinal, options);
+  const auto opened = device::Device::open(module, ordinal, request.options);
   if (!opened) {
     result.problem = opened.error();
     return result;
@@ -85,6 +91,9 @@ DeviceProbe open_and_ask(const device::Module& module, std::int32_t ordinal, con
   }
   result.fields = std::move(*fields);
   add_validity_readings(*opened, result.fields);
+  if (request.allocator.empty()) return result;
+  if (auto made = allocator::make_allocator(request.allocator, request.allocator_options, *opened); !made)
+    result.problem = made.error();
   return result;
 }
 
@@ -131,7 +140,7 @@ void probe_here(const ProbeRequest& request, const LineSink& sink) {
   for (std::int32_t ordinal = 0; ordinal < devices && request.depth != Depth::module; ++ordinal) {
     if (request.depth == Depth::one_device && ordinal != request.ordinal) continue;
     sink(opening_line(ordinal));
-    sink(device_line(open_and_ask(*module, ordinal, request.options)));
+    sink(device_line(open_and_ask(*module, ordinal, request)));
   }
   sink(done_line());
 }

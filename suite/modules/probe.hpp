@@ -27,11 +27,13 @@ struct ProbeRequest {
   Depth depth = Depth::module;
   std::int32_t ordinal = 0;  // one_device
   Options options;           // of device_open
+  std::string allocator{};   // policy to try on the device; empty: none
+  std::string allocator_options{};
 };
 
 struct DeviceProbe {
   std::int32_t ordinal = 0;
-  std::optional<Error> problem;       // why it does not answer
+  std::optional<Error> problem;       // why it does not answer, or cannot have the allocator asked for
   std::vector<IdentityField> fields;  // of device_identity()
 };
 

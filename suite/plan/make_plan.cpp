@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "backends/allocator/options.hpp"
+#include "backends/allocator/make_allocator.hpp"
 #include "results-schema/json/json.hpp"
 #include "suite/plan/request.hpp"
 
@@ -59,12 +59,7 @@ Result<std::vector<PlannedDevice>> devices_of(const Request& request, const modu
 }
 
 Result<void> check_allocator(const Plan& plan) {
-  if (plan.allocator != "caching" && plan.allocator != "direct")
-    return usage(fmt::format("there is no allocator {}; use caching or direct", plan.allocator));
-  if (plan.allocator == "direct" && !plan.allocator_options.empty())
-    return usage("the direct allocator has no options; leave out --allocator-options");
-  auto options = allocator::parse_options(plan.allocator_options);
-  return options ? Result<void>() : Result<void>(options.error());
+  return allocator::check_policy(plan.allocator, plan.allocator_options);
 }
 
 Result<Plan> from_file(const Request& request) {

@@ -100,10 +100,11 @@ TEST(MeasureRun, EveryPhaseIsThereInItsOrder) {
 
 TEST(MeasureRun, TheLedgerBalancesAtEveryCheckpoint) {
   for (const KvKind kind : {KvKind::growing, KvKind::fixed, KvKind::sliding_window}) {
-    for (const char* policy : {"caching", "direct"}) {
+    for (const std::string_view policy : allocator::kPolicyNames) {
+      SCOPED_TRACE(policy);
       Workload work = tiny();
       work.kv = kind;
-      const auto ran = launch(work, test::host(), policy);
+      const auto ran = launch(work, test::host(), std::string(policy));
       ASSERT_TRUE(ran.result) << ran.result.error().text;
       expect_balanced(ran);
       expect_formulas(work, ran);
