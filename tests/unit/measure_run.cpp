@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/allocator/make_allocator.hpp"
 #include "suite/measure/forward/network.hpp"
 #include "suite/measure/readings.hpp"
 #include "suite/measure/runner.hpp"
