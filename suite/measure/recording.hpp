@@ -60,13 +60,6 @@ class RecordingAllocator final : public allocator::Allocator {
   void reset_accumulated() override { inner_->reset_accumulated(); }
   [[nodiscard]] allocator::Usage usage() const override { return inner_->usage(); }
   [[nodiscard]] std::vector<allocator::SegmentInfo> snapshot() const override { return inner_->snapshot(); }
-  Result<void> begin_pool(allocator::MempoolId id, std::function<bool(assay_stream*)> uses) override {
-    return inner_->begin_pool(id, std::move(uses));
-  }
-  Result<void> end_pool(allocator::MempoolId id) override { return inner_->end_pool(id); }
-  Result<void> release_pool(allocator::MempoolId id) override { return inner_->release_pool(id); }
-  [[nodiscard]] allocator::Reliability reliability() const override { return inner_->reliability(); }
-  [[nodiscard]] std::vector<std::string> notes() const override { return inner_->notes(); }
 
   // Puts what is recorded so far on disk. The first failure of writing since the beginning, if any: no call of the
   // allocator fails for it.
