@@ -85,7 +85,7 @@ Exit run_report(const Options& options, const Context& context) {
 void add_report(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   auto& command = *app.add_subcommand("report", "Summary or decision card of a run or measure document");
-  add_texts(command, "files", options->files, "Document to read; several for --html")->required()->expected(1, 1000);
+  add_texts(command, "file", options->files, "Document to read; several for --html")->required()->expected(1, -1);
   auto* card = command.add_flag("--card", options->card, "One page: computed, observed, assumed");
   add_text(command, "--reserve-gib", options->reserve_gib, "A reserve you assume, on the card only")->needs(card);
   auto* memory = command.add_flag("--summary", options->memory, "The rows of torch.cuda.memory_summary");
