@@ -29,6 +29,9 @@ class CachingAllocator final : public SplittingAllocator {
   // device like any other. Its live blocks count as allocated now, its gaps as allocated and freed. Usage when the
   // blocks do not fit the segment.
   Result<void> adopt_segment(const SegmentInfo& segment);
+  // For the same: gives one unused segment back to the device. Usage when no segment begins there or one of its blocks
+  // is in use.
+  Result<void> release_segment(std::uintptr_t address);
 
  private:
   CachingAllocator(DeviceCalls device, const Options& options, std::size_t allowed_bytes, std::size_t gc_start_bytes)

@@ -92,6 +92,17 @@ Result<void> CachingAllocator::release_block(Block& whole) {
   return {};
 }
 
+Result<void> CachingAllocator::release_segment(std::uintptr_t address) {
+  const std::lock_guard lock(mutex_);
+  for (Segment& segment : books_.segments()) {
+    if (segment.address != address) continue;
+    if (segment.first->split() || segment.first->state != BlockState::inactive) break;
+    return release_block(*segment.first);
+  }
+  return Error{ErrorCode::usage, "No unused segment begins at address " + std::to_string(address) +
+                                     ", so that none can be released there; name one that holds no live block."};
+}
+
 std::string CachingAllocator::refused(const Request& request) const {
   const std::string need =
       "a segment of " + std::to_string(segment_bytes(options_, request.rounded)) + " bytes, which ";

@@ -20,7 +20,7 @@ assay_status device_count(std::int32_t* out) {
   const auto answer = Rt::device_count(&count);
   const assay_status status = classify(static_cast<int>(answer));
   if (status != ASSAY_OK) {
-    note<Rt>("count devices", answer);
+    note<Rt>("the runtime", answer);
     static_cast<void>(Rt::clear_last_error());
     if (status == ASSAY_NO_DEVICE) *out = 0;
     return status;

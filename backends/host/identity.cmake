@@ -8,6 +8,7 @@ if(ASSAY_SANITIZE)
 else()
   list(APPEND given_flags -O3)  # of the kernels, see exec/CMakeLists.txt
 endif()
+list(REMOVE_DUPLICATES given_flags)
 set(fp_flags ${given_flags})
 set(moves_numbers "^-(Ofast|f(no-)?(fast-math|unsafe-math|associative-math|reciprocal-math|signed-zeros|trapping-math|math-errno|rounding-math|finite-math|fp-contract|fp-model)|ffp-)")
 list(FILTER fp_flags INCLUDE REGEX "${moves_numbers}")

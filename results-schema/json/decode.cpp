@@ -10,6 +10,7 @@
 
 #include "results-schema/json/codec.hpp"
 #include "results-schema/json/members.hpp"
+#include "results-schema/json/members_replay.hpp"
 
 namespace assay::json::detail {
 namespace {
@@ -227,6 +228,23 @@ Result<JournalEntry> decode_nth(std::size_t n, const Json& json, std::string_vie
 
 Result<RunDocument> decode_document(const Json& value, std::string_view name) {
   return decode<RunDocument>(value, name);
+}
+Result<ReplayedTrace> decode_replayed_trace(const Json& value, std::string_view name) {
+  return decode<ReplayedTrace>(value, name);
+}
+Result<ReplayDocument> decode_replay(const Json& value, std::string_view name) {
+  ReplayDocument out;
+  try {
+    const Place top;
+    const Place body{&top, "body"};
+    read(member(value, "run", top), out.run, Place{&top, "run"});
+    read(member(member(value, "body", top), "traces", body), out.traces, Place{&body, "traces"});
+    read(member(value, "status", top), out.status, Place{&top, "status"});
+    read(member(value, "failures", top), out.failures, Place{&top, "failures"});
+  } catch (const Mismatch& found) {
+    return bad_input(std::string(name) + ": " + found.pointer + " " + found.problem + "; correct it and try again");
+  }
+  return out;
 }
 Result<Plan> decode_plan(const Json& value, std::string_view name) {
   return decode<Plan>(value, name);

@@ -8,6 +8,7 @@
 #include "results-schema/json/guard.hpp"
 #include "results-schema/json/json.hpp"
 #include "results-schema/json/members.hpp"
+#include "results-schema/json/replay.hpp"
 #include "results-schema/json/schema.hpp"
 
 namespace assay::json {
@@ -120,6 +121,31 @@ Result<void> check_relations(const RunDocument& document, std::string_view name)
   return {};
 }
 
+// A value that fits a line is one, so that a counter or an equation is read at a glance and compared by diff, and a
+// document is a third of what it is with every number on a line of its own.
+constexpr std::size_t kLineBytes = 240;
+
+void lay_out(const Json& value, std::size_t depth, std::string& out) {
+  auto line = detail::dump(value, -1);
+  if (!value.is_structured() || line.size() <= kLineBytes) {
+    out += line;
+    return;
+  }
+  const bool object = value.is_object();
+  out += object ? '{' : '[';
+  bool first = true;
+  for (const auto& [key, member] : value.items()) {
+    out += first ? "\n" : ",\n";
+    first = false;
+    out.append(depth + 1, ' ');
+    if (object) out += detail::dump(Json(key), -1) + ": ";
+    lay_out(member, depth + 1, out);
+  }
+  out += '\n';
+  out.append(depth, ' ');
+  out += object ? '}' : ']';
+}
+
 }  // namespace
 
 std::string_view to_text(DocumentKind kind) {
@@ -132,7 +158,9 @@ Result<std::string> write_document(const RunDocument& document) {
   auto valid = check(value, SchemaPart::document, name);
   if (valid) valid = check_relations(document, name);
   // Reading it back finds what the schema cannot see: a number that is not finite, two fields under one key.
-  std::string text = detail::dump(value, 2) + "\n";
+  std::string text;
+  lay_out(value, 0, text);
+  text += '\n';
   if (valid)
     if (auto back = read_document(text, name); !back) valid = back.error();
   if (!valid)
@@ -154,6 +182,35 @@ Result<RunDocument> read_document(std::string_view text, std::string_view name, 
   return document;
 }
 
+Result<std::string> write_replay_document(const ReplayDocument& document) {
+  const std::string name = "the document";
+  std::string text = detail::dump(detail::encode(document), 1) + "\n";
+  if (auto back = read_replay_document(text, name); !back)
+    return detail::internal_error(back.error().text + " (a defect of assay: report it)");
+  return text;
+}
+
+Result<ReplayDocument> read_replay_document(std::string_view text, std::string_view name, std::string* warning) {
+  auto value = parse(text, name);
+  if (!value) return value.error();
+  auto envelope = check_document(*value, name, warning);
+  if (!envelope) return envelope.error();
+  if (envelope->kind != DocumentKind::replay)
+    return detail::bad_input(std::string(name) + " is a document of kind " + std::string(to_text(envelope->kind)) +
+                             ", and one of kind replay is needed; give such a file");
+  return detail::decode_replay(*value, name);
+}
+
+nlohmann::ordered_json to_json(const ReplayedTrace& trace) {
+  return detail::encode(trace);
+}
+
+Result<ReplayedTrace> read_replayed_trace(std::string_view text, std::string_view name) {
+  auto value = parse(text, name);
+  if (!value) return value.error();
+  return detail::decode_replayed_trace(*value, name);
+}
+
 Result<DocumentKind> validate(std::string_view text, std::string_view name, std::string* warning) {
   auto value = parse(text, name);
   if (!value) return value.error();
@@ -164,6 +221,8 @@ Result<DocumentKind> validate(std::string_view text, std::string_view name, std:
     if (!document) return document.error();
     if (auto related = check_relations(*document, name); !related) return related.error();
   }
+  if (envelope->kind == DocumentKind::replay)
+    if (auto document = detail::decode_replay(*value, name); !document) return document.error();
   return envelope->kind;
 }
 

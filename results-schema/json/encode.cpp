@@ -7,6 +7,7 @@
 
 #include "results-schema/json/codec.hpp"
 #include "results-schema/json/members.hpp"
+#include "results-schema/json/members_replay.hpp"
 
 namespace assay::json::detail {
 namespace {
@@ -116,6 +117,24 @@ Json encode(const RunDocument& document) {
   Json body = value_of(document);
   for (auto& [key, member] : body.get_ref<Json::object_t&>()) append(object, key, std::move(member));
   return object;
+}
+
+Json encode(const ReplayDocument& document) {
+  Json object = Json::object();
+  append(object, "schema", kSchemaName);
+  append(object, "schema_version", kSchemaVersion);
+  append(object, "kind", word(DocumentKind::replay));
+  append(object, "run", value_of(document.run));
+  Json body = Json::object();
+  append(body, "traces", value_of(document.traces));
+  append(object, "body", std::move(body));
+  append(object, "status", word(document.status));
+  append(object, "failures", value_of(document.failures));
+  return object;
+}
+
+Json encode(const ReplayedTrace& trace) {
+  return value_of(trace);
 }
 
 Json encode(const Plan& plan) {

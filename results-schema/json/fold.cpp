@@ -46,7 +46,7 @@ void add_case_failures(RunDocument& document, const DeviceSection& device) {
     if (checked.status != CaseStatus::wrong && checked.status != CaseStatus::failed) continue;
     const bool wrong = checked.status == CaseStatus::wrong;
     const std::string text = wrong ? " differs from its reference" : " could not be checked";
-    document.failures.push_back({device.name, -1, "", wrong ? "wrong_result" : "internal",
+    document.failures.push_back({device.name, -1, "", wrong ? "wrong_result" : checked.code.value_or("internal"),
                                  checked.name + text + (checked.message.empty() ? "" : ": " + checked.message)});
   }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The journal: a header line, then one entry a line, each on disk before append returns.
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -41,7 +44,57 @@ bool blank(std::string_view text) {
   return text.find_first_not_of(std::string_view(" \t\r\n\0", 5)) == text.npos;
 }
 
+// Whether `bytes` are what a run leaves that was killed before its first entry was whole.
+bool holds_nothing(std::string_view bytes) {
+  if (header_line().starts_with(bytes)) return true;
+  if (!take_header(bytes, "the journal")) return false;
+  if (blank(bytes)) return true;
+  const auto end = bytes.find('\n');
+  return (end == bytes.npos || blank(bytes.substr(end + 1))) && !from_line(bytes.substr(0, end), "the entry");
+}
+
+// A journal opened to be looked at.
+class Looker {
+ public:
+  explicit Looker(const std::filesystem::path& path)
+      : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {
+    if (descriptor_ >= 0) alive_ = ::flock(descriptor_, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  }
+  Looker(const Looker&) = delete;
+  Looker& operator=(const Looker&) = delete;
+  ~Looker() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  [[nodiscard]] bool alive() const { return alive_; }
+  [[nodiscard]] bool empty() const {
+    const auto bytes = read_file(path_);
+    return descriptor_ >= 0 && bytes && holds_nothing(*bytes);
+  }
+  // Removes the file if it holds nothing and nobody else is at it.
+  void remove_empty() const {
+    if (descriptor_ >= 0 && !alive_ && detail::lock(descriptor_) && detail::is_at(descriptor_, path_) && empty())
+      ::unlink(path_.c_str());
+  }
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_;
+  bool alive_ = false;
+};
+
 }  // namespace
+
+JournalState journal_state(const std::filesystem::path& journal) {
+  struct stat status {};
+  if (::lstat(journal.c_str(), &status) != 0) return JournalState::absent;
+  const Looker looker(journal);
+  if (looker.alive()) return JournalState::alive;
+  return looker.empty() ? JournalState::nothing : JournalState::holds;
+}
+
+void remove_empty_journal(const std::filesystem::path& journal) {
+  Looker(journal).remove_empty();
+}
 
 std::string to_line(const JournalEntry& entry) {
   return detail::dump(detail::encode(entry), -1);
@@ -86,6 +139,9 @@ Result<Journal> Journal::create(const std::filesystem::path& path, const detail:
     return detail::output_error("cannot create the journal " + path.string() + ": " + std::strerror(errno) +
                                 "; choose another output path");
   Journal journal(system, descriptor, path);
+  // Before the lock it may be taken for a journal that holds nothing.
+  if (!detail::lock(descriptor) || !journal.in_place())
+    return detail::output_error("another run has just taken " + path.string() + "; choose another output path");
   int error = detail::write_all(system, descriptor, header_line());
   if (error == 0) error = detail::synced(system.fsync, descriptor);
   if (error == 0) error = detail::sync_folder(system, detail::folder_of(path));
@@ -107,13 +163,20 @@ Result<void> Journal::append(const JournalEntry& entry) {
   if (error == 0) error = detail::synced(system_->fdatasync, descriptor_);
   if (error == 0) return {};
   torn_ = true;
+  ::flock(descriptor_, LOCK_UN);  // what it holds is final
   return detail::output_error("cannot write the journal " + path_.string() + ": " + std::strerror(error) +
                               "; free some space, then recover what it holds");
 }
 
+bool Journal::in_place() const {
+  return descriptor_ >= 0 && detail::is_at(descriptor_, path_);
+}
+
 Result<void> Journal::discard() {
   if (descriptor_ < 0) return {};
+  const bool ours = in_place();
   system_->close(std::exchange(descriptor_, -1));
+  if (!ours) return {};
   int error = system_->unlink(path_.c_str()) == 0 ? 0 : errno;
   if (error == 0) error = detail::sync_folder(*system_, detail::folder_of(path_));
   if (error == 0) return {};
@@ -123,8 +186,16 @@ Result<void> Journal::discard() {
 
 Result<RunDocument> recover(const std::filesystem::path& journal) {
   const std::string name = journal.string();
+  const Looker looker(journal);
+  if (looker.alive())
+    return detail::output_error("the run that writes " + name +
+                                " is alive; wait for its end, or interrupt it and it writes what it has");
   auto bytes = read_file(journal);
   if (!bytes) return bytes.error();
+  if (holds_nothing(*bytes))
+    return detail::bad_input(name +
+                             " holds no run: it was killed before anything was recorded; run again, an empty journal "
+                             "is replaced");
   std::string_view rest = *bytes;
   if (auto header = take_header(rest, name); !header) return header.error();
 
@@ -142,8 +213,7 @@ Result<RunDocument> recover(const std::filesystem::path& journal) {
     if (auto fits = json::apply(document, *entry); !fits)
       return detail::bad_input(place + ": " + fits.error().text + "; the journal is damaged");
   }
-  if (document.run.id.empty())
-    return detail::bad_input(name + " holds no run: it ends before the first entry; remove it and run again");
+  if (document.run.id.empty()) return detail::bad_input(name + " holds no run; remove it and run again");
   finish(document);
   return document;
 }

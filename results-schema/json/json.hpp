@@ -28,8 +28,8 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t max
 
 // ---- documents ----
 
-// The document as JSON text, indented, ending in a newline. It is validated against the schema first; a document that
-// does not satisfy its own schema is an internal error, never written.
+// The document as JSON text, a counter or an equation a line, ending in a newline. It is validated against the schema
+// first; a document that does not satisfy its own schema is an internal error, never written.
 Result<std::string> write_document(const RunDocument& document);
 
 // Parses, checks kind and version, validates, converts. A newer major version is refused; a newer minor one is read by
@@ -82,7 +82,8 @@ Result<void> apply(RunDocument& document, const JournalEntry& entry);
 // launch is ok, else partial. A run without finished_at was cut short and is partial. Doing it twice changes nothing.
 void finish(RunDocument& document);
 
-// An append-only journal file; each entry is written whole and synced before append returns.
+// An append-only journal file; each entry is written whole and synced before append returns. It is locked (flock) while
+// this object lives and can append, which tells others that the run is alive.
 class Journal {
  public:
   // Errors: output when the file exists or cannot be created.
@@ -95,7 +96,9 @@ class Journal {
   // an output error nothing more is appended: the file ends in a torn line, which recover drops.
   Result<void> append(const JournalEntry& entry);
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  // Removes the file: the whole document is on disk.
+  // Whether the file is still where it was made: nobody removed or replaced it.
+  [[nodiscard]] bool in_place() const;
+  // Removes the file: the whole document is on disk. A file that took its place is left alone.
   Result<void> discard();
 
  private:
@@ -106,12 +109,29 @@ class Journal {
   std::filesystem::path path_;
 };
 
+// What stands where a journal would.
+enum class JournalState {
+  absent,
+  alive,    // the process that writes it is running
+  nothing,  // its run was killed before the first entry was whole
+  holds,    // entries; or it is no journal at all
+};
+[[nodiscard]] JournalState journal_state(const std::filesystem::path& journal);
+
+// Makes way for a new run: removes a journal that holds nothing, and no other file.
+void remove_empty_journal(const std::filesystem::path& journal);
+
+// Removes the unfinished file that a process killed while it wrote `output` may have left beside it (on file systems
+// without files that have no name), unless it is being written.
+void remove_leftover(const std::filesystem::path& output);
+
 // The journal that belongs to an output file: "<output>.journal".
 std::filesystem::path journal_path(const std::filesystem::path& output);
 
 // Rebuilds a document from a journal; a torn last line is dropped. Launches that were running become interrupted, the
-// document partial (unless the journal holds the end of its run). Errors: bad_input when the file is no journal of
-// Assay, follows a newer major version, holds no run, or is damaged before its last line.
+// document partial (unless the journal holds the end of its run). Errors: output when the run that writes it is alive;
+// bad_input when the file is no journal of Assay, follows a newer major version, holds no run, or is damaged before its
+// last line.
 Result<RunDocument> recover(const std::filesystem::path& journal);
 
 }  // namespace assay::json

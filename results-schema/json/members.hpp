@@ -110,6 +110,7 @@ void members(A& a, T& x) {
     a("depth", x.depth);
   }
   a("storage_dtype", x.storage_dtype);
+  a("dtype_from", x.dtype_from);
   a("compute_dtype", x.compute_dtype);
   a("batch", x.batch);
   a("prompt_tokens", x.prompt_tokens);
@@ -226,6 +227,7 @@ void members(A& a, T& x) {
   a("suite_version", x.suite_version);
   a("suite_commit", x.suite_commit);
   a("suite_dirty", x.suite_dirty);
+  a("plan_sha256", x.plan_sha256);
 }
 
 template <class A, Of<SampleSeries> T>
@@ -276,6 +278,7 @@ void members(A& a, T& x) {
   a("error", x.error);
   a("tolerance", x.tolerance);
   a("message", x.message);
+  a("code", x.code);
   a("samples", x.samples);
 }
 

@@ -174,7 +174,9 @@ Result<Json> parse(std::string_view text, std::string_view name) {
 
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes) {
   const auto failure = [&path](const std::string& reason) {
-    return detail::bad_input("cannot read " + path.string() + ": " + reason + "; check the path");
+    const bool files = errno == EMFILE || errno == ENFILE;
+    return detail::bad_input("cannot read " + path.string() + ": " + reason +
+                             (files ? "; raise the limit on open files (ulimit -n)" : "; check the path"));
   };
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not block
   if (descriptor < 0) return failure(std::strerror(errno));

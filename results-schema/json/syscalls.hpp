@@ -20,6 +20,7 @@ struct Syscalls {
   int (*close)(int descriptor);
   int (*rename_noreplace)(const char* from, const char* to);  // renameat2 with RENAME_NOREPLACE
   int (*link)(const char* from, const char* to);
+  int (*link_descriptor)(int descriptor, const char* to);  // linkat of a file that has no name yet
   int (*unlink)(const char* path);
 };
 
@@ -39,6 +40,17 @@ int synced(int (*sync)(int), int descriptor);
 
 // Makes an entry of a folder durable. Returns 0 or an errno; a file system that cannot sync folders counts as done.
 int sync_folder(const Syscalls& system, const std::filesystem::path& folder);
+
+// Whether `path` itself, links not followed, is the file that `descriptor` has open.
+bool is_at(int descriptor, const std::filesystem::path& path);
+
+// Tries to lock the open file for this process alone (flock). False when another process holds a lock of it; a file
+// system without locks counts as locked.
+bool lock(int descriptor);
+
+// The name of the file that becomes `path` where the file system has no files without a name: one name an output, so
+// that what a killed process left is found again.
+std::filesystem::path temporary_name(const std::filesystem::path& path);
 
 // "." for a bare file name.
 std::filesystem::path folder_of(const std::filesystem::path& path);

@@ -31,6 +31,7 @@ struct RunInfo {
   std::string suite_version;
   std::string suite_commit;  // "unknown" for a tarball
   bool suite_dirty = false;
+  std::optional<std::string> plan_sha256 = {};  // of the plan's own text (json::write_plan)
   bool operator==(const RunInfo&) const = default;
 };
 
@@ -90,6 +91,7 @@ struct Case {
   Quantity error = missing("1", "not checked");  // largest error seen, in units of the tolerance's own scale
   Quantity tolerance = missing("1", "not checked");
   std::string message;
+  std::optional<std::string> code;    // of a failed one, as PhaseFailure::code
   std::vector<SampleSeries> samples;  // empty where nothing was timed
   bool operator==(const Case&) const = default;
 };

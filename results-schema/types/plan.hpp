@@ -31,8 +31,8 @@ struct DecoderConfig {
 
 // Where the model came from.
 struct ModelSource {
-  std::string name;  // "decoder-135m", or the folder's name
-  std::string path;  // as given
+  std::string name;    // "decoder-135m", or the folder's name
+  std::string path;    // as given
   std::string sha256;  // of the config file's bytes; empty when the dimensions were given on the command line
   bool operator==(const ModelSource&) const = default;
 };
@@ -46,8 +46,8 @@ struct Workload {
   std::string load_name = "usual";  // "usual", "long", "limit": loads are matched by name and shape
   DecoderConfig model;              // kind decoder
   ModelSource source;
-  std::int64_t width = 0;           // kind dense: features in and out of every layer
-  std::int64_t depth = 0;           // kind dense: layers
+  std::int64_t width = 0;             // kind dense: features in and out of every layer
+  std::int64_t depth = 0;             // kind dense: layers
   std::string storage_dtype = "f32";  // "f32", "f16", "bf16"
   std::string compute_dtype = "f32";  // accumulation; f32 today
   std::int64_t batch = 1;
@@ -57,15 +57,16 @@ struct Workload {
   std::int64_t warmups = 1;  // may be 0
   std::int64_t repeats = 3;
   std::uint64_t seed = 1;
-  bool empty_cache = false;          // between phases and repetitions: a recorded condition
-  std::int64_t occupy_bytes = 0;     // allocated outside the allocator before the workload: a recorded condition
+  bool empty_cache = false;                    // between phases and repetitions: a recorded condition
+  std::optional<std::string> dtype_from = {};  // who chose storage_dtype: "--dtype", "torch_dtype", "default"
+  std::int64_t occupy_bytes = 0;  // allocated outside the allocator before the workload: a recorded condition
   bool operator==(const Workload&) const = default;
 };
 
 // A device as it was chosen: module file and ordinal.
 struct PlannedDevice {
-  std::string name;         // "host:0"
-  std::string backend;      // module name, "cuda-12.4"
+  std::string name;     // "host:0"
+  std::string backend;  // module name, "cuda-12.4"
   std::string module_path;
   std::int64_t ordinal = 0;
   std::vector<std::pair<std::string, std::string>> options;  // of device_open

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
+
+#include "results-schema/types/failure_code.hpp"
 
 namespace assay::check {
 namespace {
@@ -103,6 +106,7 @@ assay::Case run_case(const Case& the_case, std::int32_t source_version, const La
   for (const Buffer& buffer : the_case.buffers) images.push_back(image_of(buffer));
   if (const Result<void> launched = launch(the_case, images); !launched) {
     result.status = launched.error().code == ErrorCode::unsupported ? CaseStatus::unsupported : CaseStatus::failed;
+    if (result.status == CaseStatus::failed) result.code = failure_code(launched.error().code);
     result.message = launched.error().text;
     result.error = missing("1", "the kernel did not run");
     result.tolerance = missing("1", "the kernel did not run", Basis::computed);
@@ -122,31 +126,55 @@ Launch device_launch(const device::Module& module, const device::Device& device)
   };
 }
 
-Result<std::vector<assay::Case>> check_kernels(const device::Module& module, const device::Device& device, Depth depth,
-                                               std::uint64_t seed) {
+namespace {
+
+assay::Case unchecked(const assay_kernel_info& kernel) {
+  assay::Case unknown;
+  unknown.name = std::string(kernel.name) + "/" + kernel.dtype + "/" + kernel.implementation;
+  unknown.kernel = kernel.name;
+  unknown.dtype = kernel.dtype;
+  unknown.implementation = kernel.implementation;
+  unknown.source_version = kernel.source_version;
+  unknown.status = CaseStatus::failed;
+  unknown.code = failure_code(ErrorCode::unsupported);
+  unknown.message = "the program has no check for this kernel; use a module of the program's own version";
+  unknown.error = missing("1", "no check");
+  unknown.tolerance = missing("1", "no check", Basis::computed);
+  return unknown;
+}
+
+// A case with the version of its kernel's source.
+struct Planned {
+  Case the_case;
+  std::int32_t source_version = 0;
+};
+
+}  // namespace
+
+Result<void> check_kernels(const device::Module& module, const device::Device& device, const Scope& scope,
+                           const Take& take) {
   const auto kernels = module.kernels();
   if (!kernels) return kernels.error();
-  const Launch launch = device_launch(module, device);
-  std::vector<assay::Case> results;
+  std::vector<Planned> planned;
   for (const assay_kernel_info& kernel : *kernels) {
     if (std::string(kernel.implementation) != "portable") continue;
-    const std::vector<Case> cases = cases_of(kernel.name, kernel.dtype, depth, seed);
-    for (const Case& the_case : cases) results.push_back(run_case(the_case, kernel.source_version, launch));
-    if (cases.empty()) {
-      assay::Case unknown;
-      unknown.name = std::string(kernel.name) + "/" + kernel.dtype + "/" + kernel.implementation;
-      unknown.kernel = kernel.name;
-      unknown.dtype = kernel.dtype;
-      unknown.implementation = kernel.implementation;
-      unknown.source_version = kernel.source_version;
-      unknown.status = CaseStatus::failed;
-      unknown.message = "the program has no check for this kernel; use a module of the program's own version";
-      unknown.error = missing("1", "no check");
-      unknown.tolerance = missing("1", "no check", Basis::computed);
-      results.push_back(std::move(unknown));
-    }
+    const auto& dtypes = scope.dtypes;
+    if (!dtypes.empty() && std::find(dtypes.begin(), dtypes.end(), kernel.dtype) == dtypes.end()) continue;
+    auto cases = cases_of(kernel.name, kernel.dtype, scope.depth, scope.seed);
+    for (Case& the_case : cases) planned.push_back({std::move(the_case), kernel.source_version});
+    if (cases.empty())
+      if (auto taken = take(unchecked(kernel)); !taken) return taken;
   }
-  return results;
+  const Launch launch = device_launch(module, device);
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    auto result = run_case(planned[i].the_case, planned[i].source_version, launch);
+    const bool failed = result.status == CaseStatus::failed;
+    if (const auto left = planned.size() - i - 1; failed && left > 0)
+      result.message += "; the " + std::to_string(left) + " checks after it were not made";
+    if (auto taken = take(result); !taken) return taken;
+    if (failed) break;
+  }
+  return {};
 }
 
 bool all_correct(const std::vector<assay::Case>& cases) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "backends/device/device.hpp"
@@ -27,11 +28,20 @@ assay::Case run_case(const Case& the_case, std::int32_t source_version, const La
 // A Launch over the device layer: a fresh allocation a buffer, copies and the kernel on one stream.
 Launch device_launch(const device::Module& module, const device::Device& device);
 
-// Every case of every kernel of the module, in the order of its table, on `device`. Cases that could not run or were
-// wrong say so in their status; the call itself fails only when the module cannot be asked at all. A kernel without a
-// check is reported as failed, for nothing it computes can be believed.
-Result<std::vector<assay::Case>> check_kernels(const device::Module& module, const device::Device& device, Depth depth,
-                                               std::uint64_t seed);
+// What check_kernels checks.
+struct Scope {
+  Depth depth = Depth::quick;
+  std::uint64_t seed = 1;
+  std::vector<std::string> dtypes;  // storage types; empty: all
+};
+using Take = std::function<Result<void>(const assay::Case&)>;
+
+// The cases of every kernel of the module, in the order of its table, on `device`, each given to `take` once it is
+// known, so that a process that dies in one keeps those before it. The first case that fails to run ends the checks:
+// nothing this device computes is believed then, and its message counts the cases that were left. A kernel without a
+// check is reported as failed and ends nothing. Errors: the module cannot be asked at all; those of `take`.
+Result<void> check_kernels(const device::Module& module, const device::Device& device, const Scope& scope,
+                           const Take& take);
 
 // Whether every case is ok.
 [[nodiscard]] bool all_correct(const std::vector<assay::Case>& cases);

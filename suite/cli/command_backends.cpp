@@ -15,13 +15,13 @@
 #include "suite/cli/commands.hpp"
 #include "suite/cli/context.hpp"
 #include "suite/cli/options.hpp"
-#include "suite/cli/text_table.hpp"
 #include "suite/cli/version.hpp"
 #include "suite/identity/assemble.hpp"
 #include "suite/modules/choose.hpp"
 #include "suite/modules/identify.hpp"
 #include "suite/modules/probe.hpp"
 #include "suite/process/child.hpp"
+#include "suite/report/table.hpp"
 
 namespace assay::cli {
 namespace {
@@ -56,7 +56,8 @@ std::string summary(const Identity& identity) {
 }
 
 void print_table(const std::vector<ModuleProbe>& probes, const modules::ProgramFacts& facts, std::ostream& out) {
-  TextTable table({"MODULE", "PLATFORM", "DEVICE", "WHAT IT IS, OR WHY IT DOES NOT ANSWER"});
+  report::Table table({"MODULE", "PLATFORM", "DEVICE", "WHAT IT IS, OR WHY IT DOES NOT ANSWER"},
+                      report::Overflow::wrap);
   for (const auto& probe : probes) {
     const auto platform = probe.described("platform");
     const std::string shown = platform.empty() ? "unknown" : platform;
@@ -65,7 +66,7 @@ void print_table(const std::vector<ModuleProbe>& probes, const modules::ProgramF
       table.add({probe.module.name, shown, fmt::format("{}:{}", probe.module.name, device.ordinal),
                  device.problem ? device.problem->text : summary(identity_of(probe, device.fields, facts))});
   }
-  table.print(out);
+  out << table.text("");
 }
 
 nlohmann::ordered_json as_json(const ModuleProbe& probe, const modules::ProgramFacts& facts) {

@@ -13,12 +13,13 @@
 #include "suite/cli/commands.hpp"
 #include "suite/cli/context.hpp"
 #include "suite/cli/options.hpp"
-#include "suite/cli/text_table.hpp"
 #include "suite/cli/version.hpp"
 #include "suite/identity/assemble.hpp"
 #include "suite/modules/choose.hpp"
 #include "suite/modules/identify.hpp"
 #include "suite/process/child.hpp"
+#include "suite/report/printable.hpp"
+#include "suite/report/table.hpp"
 
 namespace assay::cli {
 namespace {
@@ -30,25 +31,21 @@ struct EnvironmentWords {
 };
 
 void print_identity(const std::string& name, const Identity& identity, std::ostream& out) {
-  out << name << "\n\n";
-  TextTable table({"FIELD", "TIER", "VALUE"});
+  out << report::printable(name) << "\n\n";
+  report::Table table({"FIELD", "TIER", "VALUE"}, report::Overflow::wrap);
   for (const auto& field : identity.fields) {
     if (field.state == FieldState::not_applicable) continue;
     table.add({field.key, std::string(to_text(field.tier)), identity::shown(field)});
   }
-  table.print(out);
+  out << table.text("");
   std::string absent;
   for (const auto& field : identity.fields)
     if (field.state == FieldState::not_applicable) absent += (absent.empty() ? "" : ", ") + field.key;
-  if (!absent.empty()) {
-    out << '\n';
-    for (const auto& line : wrapped("Not applicable on this platform: " + absent, kTableWidth)) out << line << '\n';
-  }
+  if (!absent.empty()) out << '\n' << report::wrapped(absent, "Not applicable on this platform: ", "");
   if (identity.findings.empty()) return;
   out << '\n';
   for (const auto& finding : identity.findings)
-    for (const auto& line : wrapped((finding.refuses ? "REFUSED: " : "MARKED: ") + finding.text, kTableWidth))
-      out << line << '\n';
+    out << report::wrapped(report::printable(finding.text), finding.refuses ? "REFUSED: " : "MARKED: ", "");
 }
 
 Exit show_environment(const Context& context, const EnvironmentWords& words) {

@@ -8,6 +8,7 @@
 #include "suite/cli/context.hpp"
 #include "suite/cli/options.hpp"
 #include "suite/report/facts.hpp"
+#include "suite/report/printable.hpp"
 
 namespace assay::cli {
 namespace {
@@ -32,13 +33,14 @@ Exit run_recover(const Options& options, const Context& context) {
   auto text = json::write_document(*document);
   if (!text) return context.fail(text.error());
   if (auto written = json::write_new_file(output, *text); !written) return context.fail(written.error());
+  json::remove_leftover(output_of(options.journal));  // the killed run's own
   std::size_t launches = 0;
   for (const auto& device : document->devices) launches += device.launches.size();
   if (options.json)
     context.out << *text;
   else
-    context.out << output << ": " << report::to_text(document->status) << " document with " << launches
-                << (launches == 1 ? " launch" : " launches") << "; the journal is kept\n";
+    context.out << report::printable(output) << ": " << report::to_text(document->status) << " document with "
+                << launches << (launches == 1 ? " launch" : " launches") << "; the journal is kept\n";
   return Exit::done;
 }
 

@@ -17,7 +17,9 @@
 #include "suite/report/card.hpp"
 #include "suite/report/html.hpp"
 #include "suite/report/memory_summary.hpp"
+#include "suite/report/printable.hpp"
 #include "suite/report/summary.hpp"
+#include "suite/run/consistency.hpp"
 
 namespace assay::cli {
 namespace {
@@ -66,8 +68,9 @@ Exit run_report(const Options& options, const Context& context) {
   std::string warning;
   auto document = json::read_document(*text, file, &warning);
   if (!document) return context.fail(document.error());
-  if (auto agrees = json::check_consistency(*document, file); !agrees) return context.fail(agrees.error());
-  if (!warning.empty()) context.err << "assay: " << warning << '\n';
+  if (auto agrees = run::check_document(*document, file, !warning.empty()); !agrees)
+    return context.fail(agrees.error());
+  if (!warning.empty()) context.err << "assay: " << report::printable(warning) << '\n';
   if (options.json) {
     auto again = json::write_document(*document);
     if (!again) return context.fail(again.error());
@@ -75,7 +78,8 @@ Exit run_report(const Options& options, const Context& context) {
   } else if (options.memory) {
     context.out << report::memory_summary(*document);
   } else {
-    context.out << (options.card ? report::card(*document, card) : report::summary(*document, context.color));
+    context.out << report::printable_lines(options.card ? report::card(*document, card)
+                                                        : report::summary(*document, context.color));
   }
   return Exit::done;
 }

@@ -8,6 +8,8 @@
 #include "suite/cli/commands.hpp"
 #include "suite/cli/context.hpp"
 #include "suite/cli/options.hpp"
+#include "suite/report/printable.hpp"
+#include "suite/run/consistency.hpp"
 
 namespace assay::cli {
 namespace {
@@ -23,7 +25,8 @@ Exit run_validate(const Options& options, const Context& context) {
   auto kind = text ? json::validate(*text, options.file, &warning) : Result<DocumentKind>(text.error());
   if (kind && (*kind == DocumentKind::run || *kind == DocumentKind::measure)) {
     const auto document = json::read_document(*text, options.file);
-    const auto agrees = document ? json::check_consistency(*document, options.file) : Result<void>(document.error());
+    const auto agrees =
+        document ? run::check_document(*document, options.file, !warning.empty()) : Result<void>(document.error());
     if (!agrees) kind = agrees.error();
   }
   if (!kind) {
@@ -33,12 +36,12 @@ Exit run_validate(const Options& options, const Context& context) {
     }
     return context.fail(kind.error());
   }
-  if (!warning.empty()) context.err << "assay: " << warning << '\n';
+  if (!warning.empty()) context.err << "assay: " << report::printable(warning) << '\n';
   if (options.json) {
     const nlohmann::ordered_json answer{{"file", options.file}, {"valid", true}, {"kind", json::to_text(*kind)}};
     context.out << answer.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
   } else {
-    context.out << options.file << ": a valid document of kind " << json::to_text(*kind) << '\n';
+    context.out << report::printable(options.file) << ": a valid document of kind " << json::to_text(*kind) << '\n';
   }
   return Exit::done;
 }

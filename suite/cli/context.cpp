@@ -8,10 +8,12 @@
 #include <iostream>
 #include <string_view>
 
+#include "suite/report/printable.hpp"
+
 namespace assay::cli {
 
 Exit Context::fail(const Error& error) const {
-  err << "assay: " << error.text << '\n' << std::flush;
+  err << "assay: " << report::printable(error.text) << '\n' << std::flush;
   return exit_of(error.code);
 }
 

@@ -79,13 +79,24 @@ Result<void> store(const Result<std::int64_t>& parsed, Target& target) {
   return {};
 }
 
+// "--warmups" of "--warmups,--warmup", "--output" of "-o,--output", the name itself of an argument.
+std::string shown_name(const std::string& names) {
+  const auto begin = names.find("--");
+  const auto name = begin == std::string::npos ? names : names.substr(begin);
+  return name.substr(0, name.find(','));
+}
+
+CLI::ValidationError refused(const std::string& names, const std::string& why) {
+  return CLI::ValidationError(shown_name(names) + (why.starts_with("is ") ? " " : ": ") + why);
+}
+
 template <class Parse>
 CLI::Option* add_checked(CLI::App& app, const std::string& names, const std::string& description,
                          const std::string& type, Parse parse) {
   auto* option = app.add_option_function<std::string>(
       names,
       [parse, names](const std::string& text) {
-        if (auto done = parse(text); !done) throw CLI::ValidationError(names, done.error().text);
+        if (auto done = parse(text); !done) throw refused(names, done.error().text);
       },
       description);
   return option->type_name(type)->expected(1);
@@ -168,7 +179,7 @@ CLI::Option* add_texts(CLI::App& app, const std::string& names, std::vector<std:
       names,
       [&target, names](const std::vector<std::string>& texts) {
         for (const auto& text : texts)
-          if (text.empty()) throw CLI::ValidationError(names, "is empty; give a value or leave the option out");
+          if (text.empty()) throw refused(names, "is empty; give a value or leave the option out");
         target = texts;
       },
       description);

@@ -8,6 +8,7 @@
 
 #include "backends/allocator/make_allocator.hpp"
 #include "suite/cli/options.hpp"
+#include "suite/plan/limits.hpp"
 
 namespace assay::cli {
 namespace {
@@ -26,12 +27,13 @@ void add_workload(CLI::App& command, planning::WorkloadRequest& w) {
   integer("--batch", w.batch, "Sequences at once (1)", kCount);
   integer("--prompt,--context", w.prompt, "Tokens of one sequence before decoding", kCount);
   integer("--decode", w.decode, "Tokens generated after the prompt; 0: none", kMayBeZero);
-  add_choice(command, "--dtype", w.dtype, {"f32", "f16", "bf16"}, "Storage: f32, f16 or bf16")->group(group);
+  add_choice(command, "--dtype", w.dtype, {"f32", "f16", "bf16"}, "f32, f16 or bf16 (the model's own, or f32)")
+      ->group(group);
   add_choice(command, "--kv", w.kv, {"growing", "static", "paged", "sliding_window"},
              "KV cache: static, growing or sliding_window")
       ->group(group);
-  integer("--warmups,--warmup", w.warmups, "Forward passes before the repeats (1)", kMayBeZero);
-  integer("--repeats,--repeat", w.repeats, "Repeats that are kept (3)", kCount);
+  integer("--warmups,--warmup", w.warmups, "Forward passes before the repeats (1)", {0, planning::kMostPasses});
+  integer("--repeats,--repeat", w.repeats, "Repeats that are kept (3)", {1, planning::kMostPasses});
   integer("--seed", w.seed, "Of synthetic weights and inputs (1)", kMayBeZero);
   add_text(command, "--load-name", w.load_name, "usual, long, limit: loads match by name")->group(group);
   command.add_flag("--empty-cache", w.empty_cache, "Empty the cache between phases; recorded")->group(group);
@@ -59,7 +61,8 @@ void add_devices(CLI::App& command, planning::Request& request) {
   add_text(command, "--module", request.module, "A module's file, first device")->group(group);
   add_size(command, "--host-memory", request.host_memory_bytes, "Budget of the host backend, 2GiB")->group(group);
   add_integer(command, "--host-wave", request.host_wave, "1 for speed; 32 or 64 to check", {1, 64})->group(group);
-  add_integer(command, "--host-threads", request.host_threads, "Worker threads; 0: all", {0, 4096})->group(group);
+  add_integer(command, "--host-threads", request.host_threads, "Worker threads; 0: all", {0, planning::kMostThreads})
+      ->group(group);
 }
 
 // One line a policy.
@@ -77,8 +80,9 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   add_text(command, "-o,--output", options.output, "Document to write; never overwritten");
   command.add_flag("--dry-run", options.dry_run, "Print the plan and measure nothing");
   add_text(command, "--resume", options.resume, "Journal or partial document to complete");
-  add_integer(command, "--launches", request.launches, "Processes a device and workload", {1, 10'000});
-  add_integer(command, "--time-limit", request.time_limit_s, "Seconds one launch may take (600)", {1, 1'000'000});
+  add_integer(command, "--launches", request.launches, "Processes a device and workload", {1, planning::kMostLaunches});
+  add_integer(command, "--time-limit", request.time_limit_s, "Seconds one launch may take (600)",
+              {1, planning::kMostSeconds});
   add_choice(command, "--allocator", request.allocator, {kPolicyNames.begin(), kPolicyNames.end()}, policies_help());
   add_text(command, "--allocator-options", request.allocator_options, "In PYTORCH_CUDA_ALLOC_CONF syntax");
   const char* group = "Instruments (they slow the allocator down, and the document says so)";

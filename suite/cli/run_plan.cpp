@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
+#include <string_view>
 #include <system_error>
 
 #include "results-schema/json/json.hpp"
@@ -15,13 +16,17 @@
 #include "suite/plan/request.hpp"
 #include "suite/process/child.hpp"
 #include "suite/process/interrupt.hpp"
+#include "suite/report/printable.hpp"
 #include "suite/report/summary.hpp"
+#include "suite/run/consistency.hpp"
 #include "suite/run/run.hpp"
 
 namespace assay::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view kJournalEnding = ".journal";
 
 std::string default_output(DocumentKind kind) {
   auto stamp = run::timestamp();
@@ -34,10 +39,20 @@ Result<void> check_outputs(const fs::path& output, const fs::path& resumed) {
   if (auto checked = json::check_output(output); !checked) return checked;
   const auto journal = json::journal_path(output);
   std::error_code failure;
-  if (!fs::exists(fs::symlink_status(journal, failure))) return {};
   if (fs::equivalent(journal, resumed, failure))
     return Error{ErrorCode::output, fmt::format("{} is being resumed and cannot also be written; name another --output",
                                                 journal.string())};
+  switch (json::journal_state(journal)) {
+    case json::JournalState::absent:
+    case json::JournalState::nothing:  // replaced when the run begins
+      return {};
+    case json::JournalState::alive:
+      return Error{ErrorCode::output, fmt::format("a run that is alive writes {}; wait for its end or name another "
+                                                  "--output",
+                                                  output.string())};
+    case json::JournalState::holds:
+      break;
+  }
   return Error{ErrorCode::output,
                fmt::format("{} is the journal of a run that was cut short; complete it with --resume {} and another "
                            "--output, or make a document of it with assay recover",
@@ -64,8 +79,15 @@ Result<void> check_instruments(const measure::Instruments& instruments, const Pl
 Result<RunDocument> read_earlier(const std::string& path) {
   auto text = json::read_file(path);
   if (!text) return text.error();
-  if (path.ends_with(".journal")) return json::recover(path);
-  return json::read_document(*text, path);
+  if (path.ends_with(kJournalEnding)) {
+    json::remove_leftover(path.substr(0, path.size() - kJournalEnding.size()));
+    return json::recover(path);
+  }
+  std::string warning;
+  auto document = json::read_document(*text, path, &warning);
+  if (!document) return document;
+  if (auto agrees = run::check_document(*document, path, !warning.empty()); !agrees) return agrees.error();
+  return document;
 }
 
 bool plans_anything(const planning::Request& request) {
@@ -113,7 +135,7 @@ Exit exit_of_document(const run::Outcome& outcome) {
       if (checked.status == CaseStatus::wrong)
         exit = strongest({exit, Exit::wrong_result});
       else if (checked.status == CaseStatus::failed)
-        exit = strongest({exit, Exit::workload_failed});
+        exit = strongest({exit, checked.code == "hung" ? Exit::hung : Exit::workload_failed});
     for (const auto& launch : device.launches) {
       if (launch.outcome == LaunchOutcome::hung) exit = strongest({exit, Exit::hung});
       if (launch.outcome == LaunchOutcome::failed || launch.outcome == LaunchOutcome::crashed)
@@ -164,17 +186,22 @@ Exit run_plan(const RunOptions& options, const Context& context) {
     if (!text) return context.fail(text.error());
     context.out << *text;
   } else {
-    context.out << report::summary(outcome->document, context.color) << "\nDocument: " << output.string() << '\n';
+    context.out << report::printable_lines(report::summary(outcome->document, context.color))
+                << "\nDocument: " << report::printable(output.string()) << '\n';
   }
   if (outcome->interrupted)
     return context.fail(
         {ErrorCode::interrupted, fmt::format("interrupted; what was measured is in {}", output.string())});
+  if (outcome->stopped)
+    return context.fail({outcome->stopped->code, fmt::format("{}; what was measured before is in {}",
+                                                             outcome->stopped->text, output.string())});
   // The reason also goes where a script that reads no summary finds it.
   const Exit exit = exit_of_document(*outcome);
   if (exit != Exit::done && !outcome->document.failures.empty()) {
     const auto& failure = outcome->document.failures.front();
-    context.err << fmt::format("assay: {}{}{}: {}\n", failure.device, failure.phase.empty() ? "" : ", ", failure.phase,
-                               failure.message);
+    context.err << report::printable(fmt::format("assay: {}{}{}: {}", failure.device, failure.phase.empty() ? "" : ", ",
+                                                 failure.phase, failure.message))
+                << '\n';
   }
   return exit;
 }

@@ -105,7 +105,8 @@ void check_company(const Identity& identity, Platform platform, Findings& findin
       *load > kBusyThousandthsPerProcessor * std::max<std::int64_t>(*processors, 1))
     findings.push_back({"other_load", false,
                         "the load average of the last minute is " + std::to_string(*load / 1000) + "." +
-                            std::to_string(*load % 1000 / 100) + " on " + std::to_string(*processors) + " threads"});
+                            std::to_string(*load % 1000 / 100) + " on " + std::to_string(*processors) +
+                            (*processors == 1 ? " thread" : " threads")});
 }
 
 }  // namespace

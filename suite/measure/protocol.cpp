@@ -2,38 +2,13 @@
 // The six steps around a phase, and what is kept of one that fails.
 #include "suite/measure/protocol.hpp"
 
+#include <new>
 #include <utility>
+
+#include "results-schema/types/failure_code.hpp"
 
 namespace assay::measure {
 namespace {
-
-const char* failure_code(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::out_of_memory:
-      return "out_of_memory";
-    case ErrorCode::map_limit:
-      return "map_limit";
-    case ErrorCode::fault:
-      return "fault";
-    case ErrorCode::hung:
-      return "hung";
-    case ErrorCode::interrupted:
-      return "interrupted";
-    case ErrorCode::unsupported:
-      return "unsupported";
-    case ErrorCode::no_device:
-      return "no_device";
-    case ErrorCode::wrong_result:
-      return "wrong_result";
-    case ErrorCode::usage:
-    case ErrorCode::bad_input:
-      return "bad_input";
-    case ErrorCode::output:
-      return "output";
-    default:
-      return "internal";
-  }
-}
 
 std::int64_t nanoseconds_since(Protocol::Clock::time_point begin) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Protocol::Clock::now() - begin).count();
@@ -41,6 +16,16 @@ std::int64_t nanoseconds_since(Protocol::Clock::time_point begin) {
 
 Quantity duration_of(std::int64_t ns) {
   return {ns, "ns", Basis::observed, {}};
+}
+
+// The body, with memory refused to this process itself as the failure that it is.
+Result<void> guarded(const std::function<Result<void>()>& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::out_of_memory,
+                 "the process itself was refused memory; free some, or raise its limit (ulimit -v)"};
+  }
 }
 
 PhaseFailure failure_of(const Error& error, const std::optional<FailedRequest>& request, bool external) {
@@ -134,7 +119,7 @@ Result<std::int64_t> Protocol::run(Session& session, const Runner* runner, const
   session.allocator->reset_peaks();
 
   const auto begin = Clock::now();
-  Result<void> done = request.body();
+  Result<void> done = guarded(request.body);
   if (done) done = session.device.synchronize();
   const std::int64_t ns = nanoseconds_since(begin);
   phase.duration = duration_of(ns);

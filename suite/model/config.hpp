@@ -20,6 +20,7 @@ inline constexpr std::int64_t kMaxLayers = 1 << 16;
 struct Model {
   DecoderConfig config;
   ModelSource source;
+  std::string dtype = {};  // the file's torch_dtype as a storage type; empty when it names none that is executed
 };
 
 // Reads `path`, a config.json or a folder that holds one. The source carries the path as given, the folder's name and
@@ -31,6 +32,10 @@ Result<Model> load_model(const std::filesystem::path& path);
 // rope_scaling moves numbers but no bytes, and synthetic weights have no trained range: it is not read.
 // Errors: bad_input.
 Result<DecoderConfig> parse_config(std::string_view text, std::string_view name);
+
+// The storage type of a config.json's torch_dtype (or dtype, its newer name): "f32", "f16", "bf16", or empty for none
+// and for one that is not executed. Errors: bad_input.
+Result<std::string> parse_dtype(std::string_view text, std::string_view name);
 
 // Completes dimensions given by a person (kv_heads 0: query_heads; head_dim 0: hidden_size / query_heads; max_positions
 // 0: unlimited up to 2^53 - 1) and checks them. Errors: bad_input.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the config.json of a dense decoder: which families, which fields, which defaults, and what is refused by name.
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "results-schema/json/json.hpp"
 #include "suite/identity/sha256.hpp"
@@ -142,19 +144,39 @@ void refuse_foreign(Fields& fields) {
   }
 }
 
-// By model_type, or by the first of `architectures` when the file has no model_type.
+// Whether an architecture is a class of the family: "LlamaForCausalLM", "LlamaModel", not "Qwen2MoeForCausalLM".
+bool belongs(std::string_view architecture, const Family& family) {
+  constexpr std::string_view kHead = "ForCausalLM";
+  std::string_view stem = family.architecture;
+  stem.remove_suffix(kHead.size());
+  if (!architecture.starts_with(stem)) return false;
+  const auto rest = architecture.substr(stem.size());
+  return rest.starts_with("For") || rest == "Model";
+}
+
+// By model_type, or by the first of `architectures` when the file has no model_type. The two must not contradict.
 const Family* family_of(Fields& fields) {
   const std::string type = fields.text("model_type");
-  std::string architecture;
-  if (const Json* list = fields.find("architectures"); list != nullptr && list->is_array() && !list->empty()) {
-    if (list->front().is_string()) architecture = list->front().get<std::string>();
+  std::vector<std::string> architectures;
+  if (const Json* list = fields.find("architectures"); list != nullptr && !list->is_null()) {
+    const bool texts =
+        list->is_array() && std::all_of(list->begin(), list->end(), [](const Json& item) { return item.is_string(); });
+    if (!texts)
+      fields.fail("architectures", Fields::shown(*list), "a list of class names is expected; correct the field");
+    if (texts) architectures = list->get<std::vector<std::string>>();
   }
+  const std::string first = architectures.empty() ? std::string() : architectures.front();
   for (const auto& family : kFamilies) {
-    if (type.empty() ? architecture == family.architecture : type == family.model_type) return &family;
+    if (type.empty() ? first != family.architecture : type != family.model_type) continue;
+    for (const auto& architecture : architectures)
+      if (!belongs(architecture, family))
+        fields.fail("architectures", Fields::shown(Json(architecture)),
+                    "it contradicts model_type \"" + std::string(family.model_type) + "\"; correct one of the two");
+    return &family;
   }
   const bool typed = !type.empty();
-  const std::string value = typed ? "\"" + type + "\"" : architecture.empty() ? "missing" : "\"" + architecture + "\"";
-  fields.fail(typed || architecture.empty() ? "model_type" : "architectures", value,
+  const std::string value = typed || !first.empty() ? Fields::shown(Json(typed ? type : first)) : "missing";
+  fields.fail(typed || first.empty() ? "model_type" : "architectures", value,
               "only dense decoders of the types llama, mistral and qwen2 are executed; choose one of those");
   return nullptr;
 }
@@ -245,6 +267,20 @@ Result<DecoderConfig> parse_config(std::string_view text, std::string_view name)
   return from_dimensions(config, name);
 }
 
+Result<std::string> parse_dtype(std::string_view text, std::string_view name) {
+  auto parsed = json::parse(text, name);
+  if (!parsed) return parsed.error();
+  if (!parsed->is_object()) return std::string();
+  Fields fields(*parsed, name);
+  const char* field = fields.find("torch_dtype") != nullptr ? "torch_dtype" : "dtype";
+  const std::string word = fields.find(field) != nullptr ? fields.text(field) : std::string();
+  if (fields.error()) return *fields.error();
+  if (word == "float32") return std::string("f32");
+  if (word == "float16") return std::string("f16");
+  if (word == "bfloat16") return std::string("bf16");
+  return std::string();
+}
+
 Result<Model> load_model(const std::filesystem::path& path) {
   std::error_code ignored;
   const bool folder = std::filesystem::is_directory(path, ignored);
@@ -253,8 +289,11 @@ Result<Model> load_model(const std::filesystem::path& path) {
   if (!text) return text.error();
   auto config = parse_config(*text, file.string());
   if (!config) return config.error();
+  auto dtype = parse_dtype(*text, file.string());
+  if (!dtype) return dtype.error();
   Model model;
   model.config = *config;
+  model.dtype = *dtype;
   model.source.path = path.string();
   const auto absolute = std::filesystem::absolute(file, ignored);
   model.source.name = absolute.parent_path().filename().string();

@@ -5,13 +5,12 @@
 #include <algorithm>
 
 #include "backends/allocator/make_allocator.hpp"
-#include "results-schema/json/json.hpp"
+#include "backends/allocator/options.hpp"
+#include "suite/plan/plan_file.hpp"
 #include "suite/plan/request.hpp"
 
 namespace assay::planning {
 namespace {
-
-constexpr std::int64_t kMostLaunches = 10'000;  // as --launches
 
 Error usage(std::string text) {
   return {ErrorCode::usage, std::move(text)};
@@ -42,6 +41,8 @@ Result<std::vector<PlannedDevice>> devices_of(const Request& request, const modu
     wanted.backend = request.module.find('/') == std::string::npos ? "./" + request.module : request.module;
   auto chosen = modules::choose_devices(wanted, installed, prober);
   if (!chosen) return chosen.error();
+  for (const auto& [key, value] : host_options(request))
+    if (auto checked = check_device_option(key, value); !checked) return usage("the host's " + checked.error().text);
   std::vector<PlannedDevice> out;
   bool any_cpu = false;
   for (auto& device : *chosen) {
@@ -66,17 +67,7 @@ Result<Plan> from_file(const Request& request) {
   if (!(request.workload == WorkloadRequest{}) || !request.suite.empty() || !request.allocator.empty() ||
       !request.allocator_options.empty() || request.launches || request.time_limit_s)
     return usage("--plan brings workloads, allocator and launches with it; leave out the options that set them");
-  auto text = json::read_file(request.plan_file);
-  if (!text) return text.error();
-  auto plan = json::read_plan(*text, request.plan_file);
-  if (plan && plan->launches > kMostLaunches)
-    return Error{ErrorCode::bad_input, fmt::format("{}: {} launches are more than {}; plan fewer", request.plan_file,
-                                                   plan->launches, kMostLaunches)};
-  if (!plan) return plan.error();
-  for (const auto& workload : plan->workloads)
-    if (auto checked = check_workload(workload); !checked)
-      return Error{ErrorCode::bad_input, fmt::format("{}: {}", request.plan_file, checked.error().text)};
-  return plan;
+  return read_plan_file(request.plan_file);
 }
 
 }  // namespace
@@ -97,12 +88,18 @@ Result<Plan> make_plan(const Request& request, const modules::Installed& install
     plan.launches = request.launches.value_or(launches_of(request.suite));
     plan.time_limit_s = request.time_limit_s.value_or(600);
   }
-  if (auto checked = check_allocator(plan); !checked) return checked.error();
+  const bool from_a_file = !request.plan_file.empty();
+  if (auto checked = check_allocator(plan); !checked && from_a_file)
+    return Error{ErrorCode::bad_input, fmt::format("{}: /allocator: {}", request.plan_file, checked.error().text)};
+  else if (!checked)
+    return checked.error();
   // A plan's file already says where it runs, unless another place is named.
   if (request.plan_file.empty() || plan.devices.empty() || request.names_devices() || has_host_options(request)) {
     auto devices = devices_of(request, installed, prober);
     if (!devices) return devices.error();
     plan.devices = std::move(*devices);
+  } else if (auto checked = check_planned_devices(plan, request.plan_file); !checked) {
+    return checked.error();
   }
   return plan;
 }

@@ -7,6 +7,7 @@
 
 #include "suite/model/bytes.hpp"
 #include "suite/plan/models.hpp"
+#include "suite/plan/plan_file.hpp"
 #include "suite/plan/request.hpp"
 
 namespace assay::planning {
@@ -19,18 +20,18 @@ struct Load {
   const char* name;
   std::int64_t prompt;
   std::int64_t decode;
-  const char* dtype;
+  const char* dtype;  // nullptr: the model's own
 };
 
 // quick is the first thing a newcomer runs: small enough for a laptop's processor. The others take the shapes of short
 // chats, long documents, and what a 2048-token model can hold.
 std::vector<Load> loads_of(const std::string& suite) {
-  if (suite == "standard") return {{"usual", 128, 32, "f32"}, {"long", 1024, 32, "f32"}};
+  if (suite == "standard") return {{"usual", 128, 32, nullptr}, {"long", 1024, 32, nullptr}};
   if (suite == "full")
     return {{"usual", 128, 32, "f32"},  {"long", 1024, 32, "f32"},  {"limit", 1984, 64, "f32"},
             {"usual", 128, 32, "bf16"}, {"long", 1024, 32, "bf16"}, {"limit", 1984, 64, "bf16"},
             {"usual", 128, 32, "f16"},  {"long", 1024, 32, "f16"},  {"limit", 1984, 64, "f16"}};
-  return {{"usual", 32, 4, "f32"}};
+  return {{"usual", 32, 4, nullptr}};
 }
 
 Error usage(std::string text) {
@@ -60,7 +61,7 @@ Result<model::Model> model_of(const WorkloadRequest& request) {
   config.sliding_window = request.sliding_window.value_or(0);
   config.model_type = "llama";
   auto complete = model::from_dimensions(config, "the dimensions given");
-  if (!complete) return usage(complete.error().text);
+  if (!complete) return usage(worded(complete.error().text, Wording::options));
   return model::Model{*complete, {}};
 }
 
@@ -70,6 +71,24 @@ Result<KvKind> kv_of(const WorkloadRequest& request) {
   if (request.kv == "sliding_window") return KvKind::sliding_window;
   return usage(
       fmt::format("--kv {} is not executed by this version; use growing, static or sliding_window", request.kv));
+}
+
+// Who chose the storage type. Not inlined: g++ 12 then takes the empty optional's string for one that is read.
+[[gnu::noinline]] void chosen_by(Workload& w, const char* whom) {
+  w.dtype_from.emplace(whom);
+}
+
+// The suite's storage type, or the one the model's file was made with, or f32.
+void set_dtype(const model::Model& model, const char* of_suite, Workload& w) {
+  if (of_suite != nullptr) {
+    w.storage_dtype = of_suite;
+    chosen_by(w, "suite");
+  } else if (!model.dtype.empty()) {
+    w.storage_dtype = model.dtype;
+    chosen_by(w, "torch_dtype");
+  } else {
+    chosen_by(w, "default");
+  }
 }
 
 void lay_over(const WorkloadRequest& request, Workload& w) {
@@ -83,7 +102,10 @@ void lay_over(const WorkloadRequest& request, Workload& w) {
   set(request.repeats, w.repeats);
   set(request.occupy_bytes, w.occupy_bytes);
   if (request.seed) w.seed = static_cast<std::uint64_t>(*request.seed);
-  if (!request.dtype.empty()) w.storage_dtype = request.dtype;
+  if (!request.dtype.empty()) {
+    w.storage_dtype = request.dtype;
+    chosen_by(w, "--dtype");
+  }
   if (!request.load_name.empty()) w.load_name = request.load_name;
   w.empty_cache = request.empty_cache;
 }
@@ -97,6 +119,7 @@ Result<Workload> dense_of(const WorkloadRequest& request) {
   w.kind = WorkloadKind::dense;
   w.width = request.width.value_or(1024);
   w.depth = request.depth.value_or(4);
+  chosen_by(w, "default");
   lay_over(request, w);
   return w;
 }
@@ -167,7 +190,7 @@ Result<std::vector<Workload>> make_workloads(const std::string& suite, const Wor
       w.load_name = load.name;
       w.prompt_tokens = load.prompt;
       w.decode_tokens = load.decode;
-      w.storage_dtype = load.dtype;
+      set_dtype(*model, load.dtype, w);
       lay_over(request, w);
       // Options laid over a suite can make two of its loads one.
       if (std::find(out.begin(), out.end(), w) == out.end()) out.push_back(std::move(w));

@@ -50,16 +50,43 @@ class Descriptor {
   int value_ = -1;
 };
 
+// What to do about a call that failed with `error` while a child was being started.
+std::string_view remedy(int error) {
+  switch (error) {
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit on open files (ulimit -n)";
+    case EAGAIN:
+      return "raise the limit on processes (ulimit -u), or end some";
+    case ENOMEM:
+      return "free some memory, or raise its limit (ulimit -v)";
+    case EACCES:
+      return "make the program executable again";
+    default:
+      return "check the limits of this shell (ulimit -a), then try again";
+  }
+}
+
 Error start_error(std::string_view what) {
-  return {ErrorCode::internal, fmt::format("a child process could not be started: {}: {}; check the limits on "
-                                           "processes and open files, then try again",
-                                           what, std::strerror(errno))};
+  const int error = errno;
+  return {ErrorCode::internal,
+          fmt::format("a child process could not be started: {}: {}; {}", what, std::strerror(error), remedy(error))};
+}
+
+Error exec_error(std::string_view program) {
+  if (errno == ENOENT)
+    return {ErrorCode::internal,
+            fmt::format("a child process could not be started: {} is not there any more; install it again", program)};
+  return start_error(program);
 }
 
 // The same descriptor at kLowestDescriptor or above, closed on exec.
 Descriptor lifted(int low) {
   const int high = ::fcntl(low, F_DUPFD_CLOEXEC, kLowestDescriptor);
+  // A limit below kLowestDescriptor makes that argument invalid: it is the limit all the same.
+  const int error = errno == EINVAL ? EMFILE : errno;
   ::close(low);
+  errno = error;
   return Descriptor(high);
 }
 
@@ -81,6 +108,7 @@ Result<Descriptor> make_input(const std::string& text) {
   const int low = ::memfd_create("assay-input", MFD_CLOEXEC);
   if (low < 0) return start_error("memfd_create");
   Descriptor input = lifted(low);
+  if (input.get() < 0) return start_error("memfd_create");
   std::size_t done = 0;
   while (done < text.size()) {
     const ssize_t n = ::write(input.get(), text.data() + done, text.size() - done);
@@ -155,7 +183,7 @@ Result<Started> start(const ChildRequest& request) {
   if (n == static_cast<ssize_t>(sizeof reason)) {
     ::waitpid(pid, nullptr, 0);
     errno = reason;
-    return start_error(request.argv.front());
+    return exec_error(request.argv.front());
   }
   for (const int descriptor : {report->read.get(), errors->read.get()}) ::fcntl(descriptor, F_SETFL, O_NONBLOCK);
   return Started{pid, std::move(report->read), std::move(errors->read)};

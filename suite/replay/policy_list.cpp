@@ -37,7 +37,7 @@ Result<PolicyChoice> configured(const std::string& options) {
 
 }  // namespace
 
-Result<std::vector<PolicyChoice>> parse_policies(const std::vector<std::string>& words) {
+Result<std::vector<PolicyChoice>> parse_policies(const std::vector<std::string>& words, bool simulated) {
   std::vector<PolicyChoice> choices;
   for (const std::string& word : words) {
     std::string options;
@@ -56,7 +56,7 @@ Result<std::vector<PolicyChoice>> parse_policies(const std::vector<std::string>&
       }
       if (auto taken = take_options(); !taken) return taken.error();
       const auto& names = allocator::kPolicyNames;
-      if (piece == "native")
+      if (piece == "native" && simulated)
         return Error{ErrorCode::usage,
                      "policy native is the runtime's own pool and cannot be simulated; leave it out, or replay on a "
                      "device with --backend"};

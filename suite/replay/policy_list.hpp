@@ -20,8 +20,9 @@ struct PolicyChoice {
 // Names and option strings, cut at the commas between them: "caching,max_split_size_mb:64,expandable_segments:True,
 // remapping" are the three policies caching, one with two options, and remapping. What follows a comma belongs to the
 // option string before it as long as it is KEY:VALUE; a second option string is given as another word.
-// Errors: usage, for an unknown name or options that are refused.
-[[nodiscard]] Result<std::vector<PolicyChoice>> parse_policies(const std::vector<std::string>& words);
+// `simulated`: the runtime's own pool, native, is refused. Errors: usage, also for an unknown name or refused options.
+[[nodiscard]] Result<std::vector<PolicyChoice>> parse_policies(const std::vector<std::string>& words,
+                                                               bool simulated = true);
 
 // caching, expandable, remapping and the lower bound direct.
 [[nodiscard]] std::vector<PolicyChoice> default_policies();

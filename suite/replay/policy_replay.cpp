@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/allocator/make_allocator.hpp"
+#include "suite/replay/refusal.hpp"
 
 namespace assay::replay {
 
@@ -57,11 +58,11 @@ void PolicyReplay::take(const trace::Event& event) {
     case trace::Action::free:
       ++operations_;
       free(event.address);
-      break;
+      return observe_free();
     case trace::Action::free_completed:
       ++operations_;
       complete_free(event.address);
-      break;
+      return observe_free();
     case trace::Action::free_requested:
       requested_free_ = event.address;
       return;  // the step is the completion's, or the next event's
@@ -129,9 +130,21 @@ void PolicyReplay::observe() {
   if (step_++ == last_step_) ended_ = true;
 }
 
+// A free lifts no peak.
+void PolicyReplay::observe_free() {
+  if (with_series_) {
+    if (series_.can_pass())
+      series_.pass(event_, time_us_);
+    else
+      series_.add(event_, time_us_, allocator_->usage());
+  }
+  if (step_++ == last_step_) ended_ = true;
+}
+
 void PolicyReplay::fail(const Error& error, std::int64_t bytes, std::uint64_t stream) {
   ended_ = true;
   refusal_ = Refusal{in_beginning_, event_, time_us_, bytes, stream, error, {}, {}};
+  account_for(*this, bytes > 0 ? stream_of(stream) : nullptr, *refusal_);
 }
 
 assay_stream* PolicyReplay::stream_of(std::uint64_t recorded) {

@@ -68,6 +68,8 @@ class PolicyReplay {
   [[nodiscard]] const DeviceCallCounts& calls() const { return device_.calls(); }
   [[nodiscard]] const DeviceCallCounts& calls_at_beginning() const { return calls_at_beginning_; }
   [[nodiscard]] const allocator::Allocator& allocator() const { return *allocator_; }
+  [[nodiscard]] std::size_t device_capacity_bytes() const { return device_.capacity_bytes(); }
+  [[nodiscard]] std::size_t device_free_bytes() const { return device_.capacity_bytes() - device_.held_bytes(); }
   // The recorder's number of a stream of the replay.
   [[nodiscard]] std::uint64_t recorded_stream(const assay_stream* stream) const;
 
@@ -90,6 +92,7 @@ class PolicyReplay {
   void complete_free(std::uint64_t address);
   void defer_requested();
   void observe();
+  void observe_free();
   void fail(const Error& error, std::int64_t bytes, std::uint64_t stream);
   assay_stream* stream_of(std::uint64_t recorded);
 

@@ -40,6 +40,14 @@ class Series {
     if (++filled_ == width_) filled_ = 0;
   }
 
+  // An event that lowered everything, for a point that has a higher one already.
+  [[nodiscard]] bool can_pass() const { return filled_ != 0; }
+  void pass(std::uint64_t event, std::int64_t time_us) {
+    points_.back().event = event;
+    points_.back().time_us = time_us;
+    if (++filled_ == width_) filled_ = 0;
+  }
+
   [[nodiscard]] const std::vector<SeriesPoint>& points() const { return points_; }
   [[nodiscard]] std::uint64_t events_per_point() const { return width_; }
 

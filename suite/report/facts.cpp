@@ -73,14 +73,39 @@ std::string field_text(const Identity& identity, std::string_view key) {
   return std::get<bool>(field->value) ? "yes" : "no";
 }
 
+namespace {
+
+// "decoder-135m (llama: 30 layers, hidden 576, feed-forward 1536, 9 heads, 3 KV heads of 64, vocabulary 49152)".
+std::string decoder_text(const Workload& w) {
+  const auto& m = w.model;
+  auto text = w.source.name.empty() || w.source.name == "dimensions" ? "decoder from given dimensions" : w.source.name;
+  if (!w.source.path.empty() && w.source.path != w.source.name) text += " from " + w.source.path;
+  text += fmt::format(" ({}: {} layers, hidden {}, feed-forward {}, {} heads, {} KV heads of {}, vocabulary {}",
+                      m.model_type, m.layers, m.hidden_size, m.intermediate_size, m.query_heads, m.kv_heads, m.head_dim,
+                      m.vocabulary);
+  if (m.sliding_window > 0) text += fmt::format(", window {}", m.sliding_window);
+  return text + ")";
+}
+
+// "f32 storage (torch_dtype of the model)".
+std::string storage_text(const Workload& w) {
+  auto text = w.storage_dtype + " storage";
+  if (w.dtype_from == "torch_dtype") text += " (torch_dtype of the model)";
+  return text;
+}
+
+// Samples this far apart, as a share of their median, are called wide: then the median alone says little.
+constexpr double kWideSpread = 0.2;
+
+}  // namespace
+
 std::string workload_line(const Workload& w) {
   const bool decoder = w.kind == WorkloadKind::decoder;
-  const auto name = decoder ? (w.source.name.empty() ? "decoder from given dimensions" : w.source.name)
-                            : fmt::format("dense network {} x {}", w.depth, w.width);
+  const auto name = decoder ? decoder_text(w) : fmt::format("dense network {} x {}", w.depth, w.width);
   auto line = fmt::format("{}, load {}: batch {}, {} {}", name, w.load_name, w.batch, decoder ? "prompt" : "context",
                           w.prompt_tokens);
   if (decoder) line += fmt::format(", decode {}, KV {}", w.decode_tokens, to_text(w.kv));
-  line += fmt::format(", {} storage, {} compute, {} warm-up{}, {} repeat{}, seed {}", w.storage_dtype, w.compute_dtype,
+  line += fmt::format(", {}, {} compute, {} warm-up{}, {} repeat{}, seed {}", storage_text(w), w.compute_dtype,
                       w.warmups, w.warmups == 1 ? "" : "s", w.repeats, w.repeats == 1 ? "" : "s", w.seed);
   if (w.empty_cache) line += ", cache emptied between phases";
   if (w.occupy_bytes > 0) line += fmt::format(", {} occupied outside the allocator", binary_bytes(w.occupy_bytes));
@@ -166,8 +191,8 @@ std::vector<SampleSummary> sample_summaries(const DeviceSection& device, std::in
 
 std::string sample_label(std::string_view name) {
   if (name == "time_to_first_token") return "Time to first token";
-  if (name == "decode_tokens_per_second") return "Decoded tokens per second";
-  if (name == "prefill_tokens_per_second") return "Prefill tokens per second";
+  if (name == "decode_tokens_per_second") return "Decoded tokens per second, all sequences";
+  if (name == "prefill_tokens_per_second") return "Prefill tokens per second, all sequences";
   std::string label(name);
   std::replace(label.begin(), label.end(), '_', ' ');
   if (!label.empty() && label[0] >= 'a' && label[0] <= 'z') label[0] = static_cast<char>(label[0] - 'a' + 'A');
@@ -181,6 +206,9 @@ std::string sample_text(const SampleSummary& sample) {
   text += sample.count == 1
               ? " (1 sample)"
               : fmt::format(" (median of {}, {} to {})", sample.count, value(sample.minimum), value(sample.maximum));
+  const double spread = sample.median > 0 ? (sample.maximum - sample.minimum) / sample.median : 0;
+  if (sample.count > 1 && spread > kWideSpread)
+    text += fmt::format(", WIDE: spread {:.0f} % of the median", spread * 100);
   if (sample.flagged > 0) text += fmt::format(", {} flagged", sample.flagged);
   return text;
 }

@@ -24,8 +24,11 @@ std::string binary_bytes(std::int64_t bytes) {
 std::string bytes_both(std::int64_t bytes) {
   if (std::abs(bytes) < 10'000'000)
     return bytes >= 1024 ? fmt::format("{} bytes = {}", bytes, binary_bytes(bytes)) : fmt::format("{} bytes", bytes);
-  return fmt::format("{} bytes = {:.2f} GB = {:.2f} GiB", bytes, static_cast<double>(bytes) / 1e9,
-                     static_cast<double>(bytes) / 1073741824.0);
+  const auto value = static_cast<double>(bytes);
+  // GB beside GiB, MB beside MiB: the two are there to be compared.
+  if (std::abs(bytes) < 1'000'000'000)
+    return fmt::format("{} bytes = {:.2f} MB = {:.2f} MiB", bytes, value / 1e6, value / 1048576.0);
+  return fmt::format("{} bytes = {:.2f} GB = {:.2f} GiB", bytes, value / 1e9, value / 1073741824.0);
 }
 
 std::string duration(double nanoseconds) {

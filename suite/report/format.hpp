@@ -13,7 +13,8 @@ namespace assay::report {
 // "13.04 GiB", "512.00 MiB", "17 B": the largest binary unit that keeps the number at 1 or above.
 [[nodiscard]] std::string binary_bytes(std::int64_t bytes);
 
-// "14000000000 bytes = 14.00 GB = 13.04 GiB"; below 10 MB the plain bytes with one binary unit.
+// "14000000000 bytes = 14.00 GB = 13.04 GiB", below 1 GB in MB and MiB; below 10 MB the plain bytes with one binary
+// unit.
 [[nodiscard]] std::string bytes_both(std::int64_t bytes);
 
 // "12.345 ms", "1.200 s", "800 ns".

@@ -163,12 +163,23 @@ std::string ledger_text(const Launch& launch, bool color) {
   return out;
 }
 
+// The message stands under Failures, once.
 std::string launch_problem(const Launch& launch) {
   auto text = fmt::format("launch {} {}", launch.index, to_text(launch.outcome));
   if (!launch.phase_in_progress.empty()) text += " in " + launch.phase_in_progress;
   if (launch.signal != 0) text += fmt::format(" (signal {})", launch.signal);
-  if (!launch.message.empty()) text += ": " + launch.message;
-  return text;
+  return text + "; see Failures";
+}
+
+// "sha256:ef9df40073c2174d... forward, 0991e6c522814bb4... generation": enough to tell two apart on a screen.
+std::string checksum_text(const std::string& checksum) {
+  constexpr std::size_t kShown = 16;
+  const auto begin = checksum.find(':');
+  if (begin == std::string::npos || checksum.size() < begin + kShown) return checksum;
+  const auto second = checksum.find(':', begin + 1);
+  auto text = checksum.substr(0, begin + 1 + kShown) + "... (forward)";
+  if (second != std::string::npos) text += ", " + checksum.substr(second + 1, kShown) + "... (generation)";
+  return text + "; whole in the document";
 }
 
 std::string workload_section(const RunDocument& document, const DeviceSection& device, std::size_t index, bool color) {
@@ -200,8 +211,8 @@ std::string workload_section(const RunDocument& document, const DeviceSection& d
     out += '\n' + ledger_text(launch, color);
   }
   for (const auto& sample : sample_summaries(device, static_cast<std::int64_t>(index)))
-    out += fmt::format("  {}: {}\n", sample_label(sample.name), sample_text(sample));
-  if (!launch.checksum.empty()) out += fmt::format("  Output checksum: {}\n", launch.checksum);
+    out += wrapped(sample_text(sample), fmt::format("  {}: ", sample_label(sample.name)), "    ");
+  if (!launch.checksum.empty()) out += wrapped(checksum_text(launch.checksum), "  Output checksum: ", "    ");
   return out;
 }
 
@@ -220,7 +231,7 @@ std::string checks_text(const DeviceSection& device, bool color) {
                          not_executed > 0 ? fmt::format(", {} could not be executed", not_executed) : "");
   for (const auto& checked : device.cases)
     if (checked.status == CaseStatus::wrong || checked.status == CaseStatus::failed)
-      out += wrapped(fmt::format("{}: {}", checked.name, checked.message), "    ", "      ");
+      out += wrapped(checked.name + "; see Failures", "    ", "      ");
   return out;
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "results-schema/json/json.hpp"
+#include "results-schema/types/failure_code.hpp"
 #include "suite/process/child.hpp"
 
 namespace assay::run {
@@ -150,48 +151,86 @@ Result<void> run_launch(const LaunchJob& job, Recorder& recorder) {
   }
 }
 
-Result<bool> check_kernels(const Request& request, std::size_t device, Recorder& recorder) {
-  const auto& name = request.plan.devices[device].name;
+namespace {
+
+// What the child that checks kernels said.
+struct CheckListener {
+  const std::string& device;
+  Recorder& recorder;
   bool good = true;
+  bool failure_told = false;  // it said itself what it could not do
   std::size_t cases = 0;
-  std::string nonsense;
-  const auto take = [&](std::string_view line) {
+  std::string last = {};  // the name of the last case
+  std::string nonsense = {};
+
+  void operator()(std::string_view line) {
     auto entry = json::from_line(line, "the kernel checks' report");
     const auto* checked = entry ? std::get_if<CaseChecked>(&*entry) : nullptr;
-    if (checked == nullptr || checked->device != name) {
+    if (checked == nullptr || checked->device != device) {
       nonsense = entry ? "the kernel checks reported an event that is not theirs" : entry.error().text;
       return;
     }
     ++cases;
+    last = checked->checked.name;
+    failure_told = failure_told || checked->checked.status == CaseStatus::failed;
     good = good && checked->checked.status != CaseStatus::wrong && checked->checked.status != CaseStatus::failed;
     if (auto recorded = recorder.record(*entry); !recorded) throw Stop{recorded.error()};
-  };
+  }
+};
+
+// Why the checks as a whole cannot be believed; nothing when they can.
+std::optional<Case> why_not(const Request& request, const process::ChildResult& child, const CheckListener& heard) {
+  const auto words = last_words(child.error_tail);
+  const auto after = heard.cases == 0 ? std::string(" before the first was done")
+                                      : fmt::format(" after {} of them, the last {}", heard.cases, heard.last);
+  if (child.end == process::ChildEnd::timed_out)
+    return failed_checks(request.plan,
+                         {ErrorCode::hung, fmt::format("the checks were stopped at their time limit of {} s "
+                                                       "(--time-limit){}",
+                                                       request.plan.time_limit_s, after)});
+  if (child.end == process::ChildEnd::signalled) {
+    auto crashed = failed_checks(
+        request.plan, {ErrorCode::internal, fmt::format("the checks were ended by {}{}{}", signal_text(child.signal),
+                                                        after, words.empty() ? "" : ": " + words)});
+    crashed.code = "crashed";
+    return crashed;
+  }
+  if (!heard.nonsense.empty()) return failed_checks(request.plan, {ErrorCode::internal, heard.nonsense});
+  if (child.exit_code == 0 && heard.cases > 0) return std::nullopt;
+  if (heard.failure_told) return std::nullopt;  // in the child's own words, already recorded
+  return failed_checks(request.plan, {ErrorCode::internal, words.empty() ? "the checks reported nothing" : words});
+}
+
+}  // namespace
+
+Case failed_checks(const Plan& plan, const Error& error) {
+  Case failed;
+  failed.name = "kernel checks";
+  failed.kernel = "all";
+  failed.dtype = plan.workloads.front().storage_dtype;
+  failed.implementation = "portable";
+  failed.status = CaseStatus::failed;
+  failed.code = failure_code(error.code);
+  failed.message = error.text;
+  failed.error = failed.tolerance = missing("1", "the checks did not work");
+  return failed;
+}
+
+Result<bool> check_kernels(const Request& request, std::size_t device, Recorder& recorder) {
+  const auto& name = request.plan.devices[device].name;
+  CheckListener listener{name, recorder};
+  process::ChildRequest asked;
+  asked.argv = {request.program, "__check"};
+  asked.input = write_launch_request({request.plan, device, 0, 0, {}});
+  asked.time_limit = limit_of(request.plan);
+  asked.on_line = [&listener](std::string_view line) { listener(line); };
   try {
-    process::ChildRequest asked;
-    asked.argv = {request.program, "__check"};
-    asked.input = write_launch_request({request.plan, device, 0, 0, {}});
-    asked.time_limit = limit_of(request.plan);
-    asked.on_line = take;
     auto child = process::run_child(asked);
     if (!child) return child.error();
     if (child->end == process::ChildEnd::interrupted) return false;
-    if (child->end == process::ChildEnd::exited && child->exit_code == 0 && cases > 0 && nonsense.empty()) return good;
-    // The check itself did not work: a case of its own says so, and nothing on this device is believed.
-    Case failed;
-    failed.name = "kernel checks";
-    failed.kernel = "all";
-    failed.dtype = request.plan.workloads.front().storage_dtype;
-    failed.implementation = "portable";
-    failed.status = CaseStatus::failed;
-    const auto words = last_words(child->error_tail);
-    failed.message = child->end == process::ChildEnd::timed_out ? "the checks reached the time limit"
-                     : child->end == process::ChildEnd::signalled
-                         ? "the checks were ended by " + signal_text(child->signal)
-                     : !nonsense.empty() ? nonsense
-                     : words.empty()     ? "the checks reported nothing"
-                                         : words;
-    failed.error = failed.tolerance = missing("1", failed.message);
-    if (auto recorded = recorder.record(CaseChecked{name, failed}); !recorded) return recorded.error();
+    const auto failed = why_not(request, *child, listener);
+    if (!failed) return listener.good;
+    if (auto recorded = recorder.record(CaseChecked{name, *failed}); !recorded) return recorded.error();
     return false;
   } catch (const Stop& stop) {
     return stop.error;

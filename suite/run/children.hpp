@@ -27,6 +27,9 @@ Result<void> run_launch(const LaunchJob& job, Recorder& recorder);
 // Checks the kernels of one device's workloads. False when one is wrong or could not be checked. Errors as above.
 Result<bool> check_kernels(const Request& request, std::size_t device, Recorder& recorder);
 
+// The case that stands for checks which did not work as a whole.
+[[nodiscard]] Case failed_checks(const Plan& plan, const Error& error);
+
 // What a child of either kind reads from its standard input: indices on the first line, instruments on lines
 // of their own, then the plan.
 [[nodiscard]] std::string write_launch_request(const measure::LaunchRequest& request);

@@ -9,6 +9,8 @@
 namespace assay::run {
 
 Result<Recorder> Recorder::create(const std::filesystem::path& output) {
+  json::remove_empty_journal(json::journal_path(output));
+  json::remove_leftover(output);
   auto journal = json::Journal::create(json::journal_path(output));
   if (!journal) return journal.error();
   return Recorder(std::move(*journal));
@@ -23,18 +25,20 @@ Result<void> Recorder::record(const JournalEntry& entry) {
     json::finish(empty);
     if (auto text = json::write_document(empty); !text) return text.error();
   }
-  if (auto appended = journal_.append(entry); !appended)
-    return Error{appended.error().code, fmt::format("{}; what was recorded before is kept in {}: assay recover makes a "
-                                                    "document of it",
-                                                    appended.error().text, journal().string())};
+  if (auto appended = journal_.append(entry); !appended) return kept(appended.error());
   return {};
 }
 
+Error Recorder::kept(const Error& error) const {
+  if (!journal_.in_place())
+    return Error{error.code,
+                 fmt::format("{}; the journal {} was removed or replaced during the run, so nothing is kept",
+                             error.text, journal().string())};
+  return Error{error.code, fmt::format("{}; what was recorded is kept in {}: assay recover makes a document of it",
+                                       error.text, journal().string())};
+}
+
 Result<void> Recorder::publish(const std::filesystem::path& output) {
-  const auto kept = [this](const Error& error) {
-    return Error{error.code, fmt::format("{}; the journal {} is kept: assay recover makes a document of it", error.text,
-                                         journal().string())};
-  };
   auto text = json::write_document(document_);
   if (!text) return kept(text.error());
   if (auto written = json::write_new_file(output, *text); !written) return kept(written.error());

@@ -26,6 +26,8 @@ class Recorder {
   [[nodiscard]] const std::filesystem::path& journal() const { return journal_.path(); }
 
  private:
+  // The error with where what was recorded before can be found.
+  [[nodiscard]] Error kept(const Error& error) const;
   explicit Recorder(json::Journal journal) : journal_(std::move(journal)) {}
   json::Journal journal_;
   RunDocument document_;

@@ -11,6 +11,7 @@
 #include "suite/identity/compare.hpp"
 #include "suite/process/interrupt.hpp"
 #include "suite/run/children.hpp"
+#include "suite/run/consistency.hpp"
 #include "suite/run/recorder.hpp"
 
 namespace assay::run {
@@ -63,6 +64,7 @@ RunDocument first_document(const Request& request) {
   document.run.suite_commit = request.suite_commit;
   document.run.suite_dirty = request.suite_dirty;
   document.plan = request.plan;
+  if (auto hash = plan_hash(request.plan)) document.run.plan_sha256 = *hash;
   for (const auto& device : request.plan.devices) {
     DeviceSection section;
     section.name = device.name;
@@ -181,11 +183,13 @@ Result<Outcome> execute(const Request& request) {
   Execution execution(request, *recorder);
   if (auto done = execution.begin(*identified); !done) return done.error();
   if (auto done = execution.replay_earlier(); !done) return done.error();
-  if (auto done = execution.check(); !done) return done.error();
-  if (auto done = execution.launch_all(); !done) return done.error();
-  if (auto done = recorder->record(RunFinished{timestamp(), DocumentStatus::ok}); !done) return done.error();
-  if (auto done = recorder->publish(request.output); !done) return done.error();
-  return Outcome{recorder->document(), process::interrupted()};
+  // What cannot be started ends the run; what was measured before is written all the same.
+  auto done = execution.check();
+  if (done) done = execution.launch_all();
+  if (!done && done.error().code == ErrorCode::output) return done.error();
+  if (auto ended = recorder->record(RunFinished{timestamp(), DocumentStatus::ok}); !ended) return ended.error();
+  if (auto written = recorder->publish(request.output); !written) return written.error();
+  return Outcome{recorder->document(), process::interrupted(), done ? std::nullopt : std::optional(done.error())};
 }
 
 }  // namespace assay::run

@@ -37,6 +37,7 @@ struct Request {
 struct Outcome {
   RunDocument document;
   bool interrupted = false;
+  std::optional<Error> stopped;  // why no further child could be started
 };
 
 // Runs the plan. The journal beside the output holds every event when it happened; the document is written once,

@@ -3,7 +3,7 @@
 find_package(nlohmann_json REQUIRED)
 assay_add_test(NAME contract.allocator_oracle LABELS contract
   SOURCES allocator_oracle_test.cpp ../support/pytorch_trace.cpp
-  LIBRARIES assay::allocator assay_fake_device nlohmann_json::nlohmann_json)
+  LIBRARIES assay::replay assay::allocator assay_fake_device nlohmann_json::nlohmann_json)
 assay_add_test(NAME contract.allocator_comparison LABELS contract
   SOURCES allocator_comparison_test.cpp ../support/pytorch_trace.cpp ../support/synthetic_trace.cpp
   LIBRARIES assay::allocator assay_fake_device nlohmann_json::nlohmann_json)

@@ -19,6 +19,7 @@ constexpr Golden kGoldens[] = {
     {"help-estimate", "estimate --help"},
     {"help-measure", "measure --help"},
     {"help-run", "run --help"},
+    {"help-replay", "replay --help"},
     {"help-report", "report --help"},
     {"help-validate", "validate --help"},
     {"help-recover", "recover --help"},

@@ -74,7 +74,7 @@ TEST(Errors, NoCodeOfTheLibraryGetsOut) {
   EXPECT_EQ(thrown_while_parsing(CLI::RuntimeError(1)), Exit::internal);
   EXPECT_EQ(thrown_while_parsing(CLI::ValidationError("x", "y")), Exit::internal);
   EXPECT_EQ(thrown_while_parsing(CLI::OptionNotFound("x")), Exit::internal);
-  EXPECT_EQ(thrown_while_parsing(std::bad_alloc()), Exit::internal);
+  EXPECT_EQ(thrown_while_parsing(std::bad_alloc()), Exit::workload_failed);
   EXPECT_EQ(thrown_while_parsing(7), Exit::internal);
 }
 

@@ -2,7 +2,9 @@
 # Tests of the command line, child processes, estimates and reports.
 find_package(nlohmann_json REQUIRED)
 assay_add_test(NAME unit.process LABELS unit SOURCES process_child.cpp LIBRARIES assay::suite)
-assay_add_test(NAME unit.cli LABELS unit SOURCES cli_errors.cpp LIBRARIES assay::suite)
+assay_add_test(NAME unit.cli LABELS unit SOURCES cli_errors.cpp cli_options.cpp LIBRARIES assay::suite)
+assay_add_test(NAME unit.plan LABELS unit SOURCES plan_file.cpp LIBRARIES assay::suite)
+assay_add_test(NAME unit.run LABELS unit SOURCES run_steps.cpp run_children.cpp LIBRARIES assay::suite)
 assay_add_test(NAME unit.estimate LABELS unit SOURCES estimate_numbers.cpp LIBRARIES assay::suite)
 assay_add_test(NAME unit.report_format LABELS unit SOURCES report_format.cpp LIBRARIES assay::suite)
 assay_add_test(NAME unit.report_pages LABELS unit SOURCES report_pages.cpp LIBRARIES assay::suite)

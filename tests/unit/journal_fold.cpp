@@ -285,9 +285,14 @@ std::vector<JournalEntry> small_entries() {
 
 TEST(Journal, RecoveryGivesWhatWasToldAndMarksItPartial) {
   Folder folder;
-  auto journal = Journal::create(folder / "run.json.journal");
-  ASSERT_TRUE(journal) << journal.error().text;
-  for (const auto& entry : small_entries()) ASSERT_TRUE(journal->append(entry));
+  {
+    auto journal = Journal::create(folder / "run.json.journal");
+    ASSERT_TRUE(journal) << journal.error().text;
+    for (const auto& entry : small_entries()) ASSERT_TRUE(journal->append(entry));
+    const auto alive = recover(folder / "run.json.journal");
+    ASSERT_FALSE(alive);
+    EXPECT_THAT(alive.error().text, HasSubstr("is alive"));
+  }
   const auto document = recover(folder / "run.json.journal");
   ASSERT_TRUE(document) << document.error().text;
   EXPECT_EQ(document->status, DocumentStatus::partial);
@@ -302,6 +307,13 @@ TEST(Journal, RecoveryGivesWhatWasToldAndMarksItPartial) {
   const auto text = write_document(*document);
   ASSERT_TRUE(text) << text.error().text;
   EXPECT_TRUE(*read_document(*text, "text") == *document);
+}
+
+TEST(Journal, DiscardedIsGoneAndTakesNoMore) {
+  Folder folder;
+  auto journal = Journal::create(folder / "run.json.journal");
+  ASSERT_TRUE(journal) << journal.error().text;
+  ASSERT_TRUE(journal->append(small_entries()[0]));
   EXPECT_TRUE(journal->discard());
   EXPECT_FALSE(std::filesystem::exists(folder / "run.json.journal"));
   EXPECT_FALSE(journal->append(small_entries()[0]));

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -75,9 +77,66 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"reserved_beside_its_ledger",
                [](Json& d) { launch_of(d)["phases"].back()["end"].back()["quantity"]["value"] = 99'000'000; },
                "by its ledger"},
+        Change{"first_reading",
+               [](Json& d) {
+                 auto& term = launch_of(d)["phases"].back()["ledger_end"]["terms"][0];
+                 term["first"]["value"] = term["first"]["value"].get<std::int64_t>() + 4096;
+               },
+               "device_used"},
+        Change{"second_reading",
+               [](Json& d) {
+                 auto& term = launch_of(d)["phases"].back()["ledger_end"]["terms"][0];
+                 term["second"]["value"] = term["second"]["value"].get<std::int64_t>() + 4096;
+               },
+               "two readings of device_used"},
+        Change{"equation",
+               [](Json& d) {
+                 auto& equation = launch_of(d)["phases"].back()["ledger_end"]["equations"][0];
+                 for (const char* side : {"left", "right"})
+                   equation[side]["value"] = equation[side]["value"].get<std::int64_t>() + 4096;
+               },
+               "left side is not its term"},
+        Change{"removed_phase", [](Json& d) { launch_of(d)["phases"].erase(5); }, "0 phases warm_forward"},
+        Change{"repeated_phase",
+               [](Json& d) {
+                 auto& phases = launch_of(d)["phases"];
+                 phases.push_back(phases.back());
+               },
+               "out of order or twice"},
+        Change{"plan_repeats", [](Json& d) { d["plan"]["workloads"][0]["repeats"] = 2; }, "where its plan makes 2"},
+        Change{"plan_batch", [](Json& d) { d["plan"]["workloads"][0]["batch"] = 8; }, "the plan has 8"},
         Change{"sample", [](Json& d) { launch_of(d)["samples"].back()["values"][0] = 1.0; },
                "not the duration of its phase"}),
     [](const auto& row) { return std::string(row.param.name); });
+
+TEST(Contradictory, DocumentsAreValidByTheSchemaAndRefused) {
+  const char* source = std::getenv("ASSAY_SOURCE_DIR");
+  ASSERT_NE(source, nullptr);
+  int count = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(source) / "results-schema/v1/contradictory")) {
+    const auto document = json::read_document(*json::read_file(entry.path()), "d.json");
+    ASSERT_TRUE(document) << document.error().text;
+    const auto agrees = json::check_consistency(*document, "d.json");
+    ASSERT_FALSE(agrees) << entry.path();
+    EXPECT_THAT(agrees.error().text, HasSubstr("contradicts itself"));
+    ++count;
+  }
+  EXPECT_GE(count, 3);
+}
+
+TEST(Contradictory, NoPublishedExampleIs) {
+  const char* source = std::getenv("ASSAY_SOURCE_DIR");
+  ASSERT_NE(source, nullptr);
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(source) / "results-schema/v1/examples")) {
+    if (entry.path().filename().string().starts_with("invalid-")) continue;
+    const auto document = json::read_document(*json::read_file(entry.path()), "d.json");
+    if (!document) continue;  // another kind
+    const auto agrees = json::check_consistency(*document, "d.json");
+    EXPECT_TRUE(agrees) << entry.path() << ": " << agrees.error().text;
+  }
+}
 
 }  // namespace
 }  // namespace assay

@@ -36,7 +36,7 @@ TEST(JsonExamples, ValidOnesComeBackTheSame) {
     ASSERT_TRUE(document) << document.error().text;
     const auto written = write_document(*document);
     ASSERT_TRUE(written) << written.error().text;
-    EXPECT_EQ(*written, *text) << file;
+    EXPECT_EQ(nlohmann::ordered_json::parse(*written), nlohmann::ordered_json::parse(*text)) << file;
     // What an example says of itself as a whole is what its launches and cases give.
     RunDocument derived = *document;
     finish(derived);

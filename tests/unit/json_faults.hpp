@@ -2,6 +2,7 @@
 // System calls that go wrong on purpose: the n-th call fails, the process dies at it, or writes come out short.
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 #include <cerrno>
 #include <csignal>
@@ -24,6 +25,7 @@ struct Faults {
   std::size_t most = 0;    // bytes one write takes; 0: all
   bool interrupt = false;  // every second write, sync and open is interrupted first
   bool no_rename = false;  // the file system lacks RENAME_NOREPLACE
+  bool names = false;      // the file system lacks files without a name
   std::string trace;       // one letter a call
 };
 
@@ -62,6 +64,11 @@ inline const json::detail::Syscalls& faulty_syscalls() {
       .open =
           [](const char* path, int flags, mode_t mode) {
             if (interrupted() || goes_wrong('o')) return -1;
+            if (faults().names && (flags & O_TMPFILE) == O_TMPFILE) {
+              maybe_die();
+              errno = EOPNOTSUPP;
+              return -1;
+            }
             const int descriptor = real.open(path, flags, mode);
             maybe_die();
             return descriptor;
@@ -112,6 +119,13 @@ inline const json::detail::Syscalls& faulty_syscalls() {
           [](const char* from, const char* to) {
             if (goes_wrong('l')) return -1;
             const int result = real.link(from, to);
+            maybe_die();
+            return result;
+          },
+      .link_descriptor =
+          [](int descriptor, const char* to) {
+            if (goes_wrong('L')) return -1;
+            const int result = real.link_descriptor(descriptor, to);
             maybe_die();
             return result;
           },

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <array>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -124,7 +126,14 @@ TEST_F(JsonFile, ShortAndInterruptedWritesAreContinued) {
   EXPECT_EQ(folder_.entries(), 1);
 }
 
+TEST_F(JsonFile, AFileWithoutANameGetsItsNameWhenItIsWhole) {
+  ASSERT_TRUE(detail::write_new_file(folder_ / "a", "bytes", test::faulty_syscalls()));
+  EXPECT_EQ(content(folder_ / "a"), "bytes");
+  EXPECT_THAT(faults().trace, HasSubstr("wsL")) << "TMPDIR is on a file system without O_TMPFILE";
+}
+
 TEST_F(JsonFile, WithoutARenameThatKeepsALinkDoesIt) {
+  faults().names = true;
   faults().no_rename = true;
   ASSERT_TRUE(detail::write_new_file(folder_ / "a", "bytes", test::faulty_syscalls()));
   EXPECT_EQ(content(folder_ / "a"), "bytes");
@@ -132,29 +141,39 @@ TEST_F(JsonFile, WithoutARenameThatKeepsALinkDoesIt) {
   EXPECT_THAT(faults().trace, HasSubstr("rlu"));
 }
 
-// The trace of a run without faults tells how many calls there are to spoil.
-int calls_of_a_clean_write(const Folder& folder, bool no_rename) {
+// What a file system has: files without a name, or else RENAME_NOREPLACE, or neither.
+struct Kind {
+  bool names;
+  bool no_rename;
+};
+constexpr std::array<Kind, 3> kKinds{{{false, false}, {true, false}, {true, true}}};
+
+void spoil(const Kind& kind, Faults::Act act, int at, int error = EIO) {
   faults() = {};
-  faults().no_rename = no_rename;
+  faults().act = act;
+  faults().at = at;
+  faults().error = error;
   faults().most = 4;
+  faults().names = kind.names;
+  faults().no_rename = kind.no_rename;
+}
+
+// The trace of a run without faults tells how many calls there are to spoil.
+int calls_of_a_clean_write(const Folder& folder, const Kind& kind) {
+  spoil(kind, Faults::Act::none, 0);
   EXPECT_TRUE(detail::write_new_file(folder / "clean", "0123456789", test::faulty_syscalls()));
+  std::filesystem::remove(folder / "clean");
   return faults().calls;
 }
 
 TEST_F(JsonFile, EveryCallThatFailsLeavesTheWholeFileOrNone) {
   std::ofstream(folder_ / "other") << "untouched";
-  for (const bool no_rename : {false, true}) {
-    const int calls = calls_of_a_clean_write(folder_, no_rename);
-    std::filesystem::remove(folder_ / "clean");
+  for (const auto& kind : kKinds) {
+    const int calls = calls_of_a_clean_write(folder_, kind);
     ASSERT_GE(calls, 9);
     for (const int error : {ENOSPC, EACCES, EROFS, EIO, EDQUOT}) {
       for (int at = 1; at <= calls; ++at) {
-        faults() = {};
-        faults().act = Faults::Act::fail;
-        faults().at = at;
-        faults().error = error;
-        faults().most = 4;
-        faults().no_rename = no_rename;
+        spoil(kind, Faults::Act::fail, at, error);
         const auto path = folder_ / "a";
         const auto result = detail::write_new_file(path, "0123456789", test::faulty_syscalls());
         const bool there = std::filesystem::exists(path);
@@ -173,6 +192,21 @@ TEST_F(JsonFile, EveryCallThatFailsLeavesTheWholeFileOrNone) {
   EXPECT_EQ(content(folder_ / "other"), "untouched");
 }
 
+TEST_F(JsonFile, AFileThatIsBeingWrittenIsNoLeftover) {
+  const auto temporary = detail::temporary_name(folder_ / "a");
+  std::ofstream(temporary) << "half";
+  const int descriptor = ::open(temporary.c_str(), O_RDONLY);
+  ASSERT_TRUE(detail::lock(descriptor));
+  remove_leftover(folder_ / "a");
+  EXPECT_EQ(content(temporary), "half");
+  faults().names = true;
+  EXPECT_FALSE(detail::write_new_file(folder_ / "a", "bytes", test::faulty_syscalls()));
+  EXPECT_EQ(content(temporary), "half");
+  ::close(descriptor);
+  remove_leftover(folder_ / "a");
+  EXPECT_EQ(folder_.entries(), 0);
+}
+
 TEST_F(JsonFile, AFullDiskIsSaidInOneSentence) {
   faults().act = Faults::Act::fail;
   faults().at = 2;
@@ -184,19 +218,14 @@ TEST_F(JsonFile, AFullDiskIsSaidInOneSentence) {
 
 TEST_F(JsonFile, DyingAtAnyCallLeavesTheWholeFileOrNone) {
   std::ofstream(folder_ / "other") << "untouched";
-  for (const bool no_rename : {false, true}) {
-    const int calls = calls_of_a_clean_write(folder_, no_rename);
-    std::filesystem::remove(folder_ / "clean");
+  for (const auto& kind : kKinds) {
+    const int calls = calls_of_a_clean_write(folder_, kind);
     for (const auto act : {Faults::Act::kill, Faults::Act::kill_after}) {
       for (int at = 1; at <= calls; ++at) {
         const auto path = folder_ / "a";
         const pid_t child = ::fork();
         if (child == 0) {
-          faults() = {};
-          faults().act = act;
-          faults().at = at;
-          faults().most = 4;
-          faults().no_rename = no_rename;
+          spoil(kind, act, at);
           (void)detail::write_new_file(path, "0123456789", test::faulty_syscalls());
           ::_exit(0);
         }
@@ -205,6 +234,16 @@ TEST_F(JsonFile, DyingAtAnyCallLeavesTheWholeFileOrNone) {
         ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "call " << at;
         EXPECT_TRUE(!std::filesystem::exists(path) || content(path) == "0123456789") << "call " << at;
         EXPECT_EQ(content(folder_ / "other"), "untouched");
+        // What is left is found again by whoever writes, recovers or resumes that output.
+        if (!kind.names) {
+          EXPECT_EQ(folder_.entries(), std::filesystem::exists(path) ? 2 : 1) << "call " << at;
+        }
+        spoil(kind, Faults::Act::none, 0);
+        if (std::filesystem::exists(path))
+          remove_leftover(path);
+        else
+          EXPECT_TRUE(detail::write_new_file(path, "0123456789", test::faulty_syscalls()));
+        EXPECT_EQ(folder_.entries(), 2) << "call " << at;
         for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
           if (entry.path().filename() != "other") std::filesystem::remove(entry.path());
       }

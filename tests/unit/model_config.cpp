@@ -75,6 +75,19 @@ std::filesystem::path shipped(const std::string& name) {
   return std::filesystem::path(root == nullptr ? "." : root) / "suite/data/models" / name;
 }
 
+TEST(ModelConfig, AnArchitectureThatContradictsTheTypeIsRefused) {
+  for (const char* architectures :
+       {"[\"BertModel\"]", "[\"LlamaForCausalLM\"]", "[\"Qwen2MoeForCausalLM\"]",
+        "[\"MistralForCausalLM\", \"BertModel\"]", "[\"Mistral\"]", "[7]", "\"MistralForCausalLM\""})
+    expect_refusal(Config().set("model_type", "\"mistral\"").set("architectures", architectures), "architectures", "");
+  for (const char* architectures : {"[\"MistralForCausalLM\"]", "[\"MistralModel\"]", "[]", "null",
+                                    "[\"MistralForCausalLM\", \"MistralForSequenceClassification\"]"})
+    accept(Config().set("model_type", "\"mistral\"").set("architectures", architectures));
+  accept(Config().drop("model_type").set("architectures", "[\"LlamaForCausalLM\"]"));
+  expect_refusal(Config().drop("model_type").set("architectures", "[\"LlamaForCausalLM\", \"BertModel\"]"),
+                 "architectures", "\"BertModel\"");
+}
+
 TEST(ModelConfig, ReadsEveryDimension) {
   const auto config =
       accept(Config().set("rope_theta", "1e6").set("rms_norm_eps", "1e-5").set("attention_bias", "true"));

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
+#include <vector>
 
 #include "suite/report/format.hpp"
+#include "suite/report/printable.hpp"
 #include "suite/report/table.hpp"
 
 namespace {
@@ -23,6 +26,8 @@ TEST(Format, TheSuffixIsTheDivisor) {
   EXPECT_EQ(report::bytes_both(14'000'000'000), "14000000000 bytes = 14.00 GB = 13.04 GiB");
   EXPECT_EQ(report::bytes_both(131'072), "131072 bytes = 128.00 KiB");
   EXPECT_EQ(report::bytes_both(5), "5 bytes");
+  EXPECT_EQ(report::bytes_both(20'000'000), "20000000 bytes = 20.00 MB = 19.07 MiB");
+  EXPECT_EQ(report::bytes_both(999'999'999), "999999999 bytes = 1000.00 MB = 953.67 MiB");
 }
 
 TEST(Format, DurationsAndQuantities) {
@@ -51,6 +56,57 @@ TEST(Table, CountsCharactersNotBytes) {
   report::Table table({"a", "b"});
   table.add({"\xc3\xa9\xc3\xa9", "x"});
   EXPECT_EQ(table.text(""), "a   b\n\xc3\xa9\xc3\xa9  x\n");
+}
+
+TEST(Table, WrapsItsLastColumn) {
+  report::Table table({"A", "B"}, report::Overflow::wrap);
+  table.add({"a", std::string(150, 'x') + " tail"});
+  table.add({"b", "short"});
+  std::istringstream lines(table.text(""));
+  std::string all;
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    EXPECT_LE(line.size(), report::kScreenColumns);
+    all += line;
+  }
+  EXPECT_EQ(count, 4);  // heads, two lines of the long cell, the short one
+  EXPECT_EQ(std::count(all.begin(), all.end(), 'x'), 150);
+  // A first column that leaves no room still leaves the last one its least width.
+  report::Table narrow({"A", "B"}, report::Overflow::wrap);
+  narrow.add({std::string(120, 'a'), "one two three four five six seven"});
+  EXPECT_THAT(narrow.text(""), testing::HasSubstr("one two three four five"));
+}
+
+TEST(Wrapped, BreaksAWordThatIsLongerThanALine) {
+  const auto text = report::wrapped(std::string(250, 'w'), "first: ", "  ");
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), report::kScreenColumns);
+  EXPECT_EQ(std::count(text.begin(), text.end(), 'w'), 250);
+  EXPECT_EQ(report::wrapped("", "empty:", "  "), "empty:\n");
+  EXPECT_EQ(report::lines_of("", 10), std::vector<std::string>{""});
+}
+
+TEST(Printable, WhatSteersATerminalIsShown) {
+  EXPECT_EQ(report::printable("plain, caf\xc3\xa9 \xe2\x82\xac"), "plain, caf\xc3\xa9 \xe2\x82\xac");
+  EXPECT_EQ(report::printable("a\nb\r\t\x1b[31m\x07\x7f"), "a\\nb\\r\\t\\x1b[31m\\x07\\x7f");
+  EXPECT_EQ(report::printable("\xc2\x9b"
+                              "31m"),
+            "\\x9b31m");  // the one-character CSI
+  EXPECT_EQ(report::printable("\xe2\x80\xae"
+                              "x"),
+            "\\u202ex");  // writes backwards
+  EXPECT_EQ(report::printable("\xff\xc0\xaf\xe2\x82"), "\\xff\\xc0\\xaf\\xe2\\x82");
+  EXPECT_EQ(report::printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
+  EXPECT_EQ(report::printable("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
+  EXPECT_EQ(report::printable(std::string("\0", 1)), "\\x00");
+  EXPECT_EQ(report::printable_lines("\x1b[31mred\x1b[0m\nnext\x1b]0;title\x07"),
+            "\x1b[31mred\x1b[0m\nnext\\x1b]0;title\\x07");
+}
+
+TEST(Table, ShowsControlCharacters) {
+  report::Table table({"a"});
+  table.add({"x\x1b[2J"});
+  EXPECT_EQ(table.text(""), "a\nx\\x1b[2J\n");
 }
 
 TEST(Wrapped, BreaksAtBlanks) {

@@ -6,6 +6,7 @@
 #include <regex>
 #include <sstream>
 
+#include "results-schema/json/json.hpp"
 #include "suite/report/card.hpp"
 #include "suite/report/counters.hpp"
 #include "suite/report/facts.hpp"
@@ -141,10 +142,48 @@ TEST(Summary, SaysWhatAReaderNeedsFirst) {
   EXPECT_THAT(text, HasSubstr("Kernel checks: 2 of 2"));
   EXPECT_THAT(text, HasSubstr("balanced at 2 of 2"));
   EXPECT_THAT(text, HasSubstr("Time to first token: 2.000 ms (median of 3, 1.000 ms to 3.000 ms)"));
-  EXPECT_THAT(text, HasSubstr("Decoded tokens per second: 15 tokens/s (median of 2, 10 to 20), 1 flagged"));
+  const auto unwrapped = std::regex_replace(text, std::regex("\n +"), " ");
+  EXPECT_THAT(unwrapped,
+              HasSubstr("Decoded tokens per second, all sequences: 15 tokens/s (median of 2, 10 to 20), WIDE: "
+                        "spread 67 % of the median, 1 flagged"));
   EXPECT_THAT(text, HasSubstr("Output checksum: abcd"));
   EXPECT_THAT(text, Not(HasSubstr("\033")));
   EXPECT_THAT(report::summary(document(), true), HasSubstr("\033[32m"));
+}
+
+TEST(Summary, FitsTheScreenAndSaysAFailureOnce) {
+  auto d = document();
+  auto& launch = d.devices[0].launches[0];
+  launch.checksum = "sha256:" + std::string(64, 'a') + ":" + std::string(64, 'b');
+  const auto text = report::summary(d, false);
+  expect_narrow(text);
+  EXPECT_THAT(text,
+              HasSubstr("Output checksum: sha256:aaaaaaaaaaaaaaaa... (forward), bbbbbbbbbbbbbbbb... (generation)"));
+  launch.outcome = LaunchOutcome::failed;
+  launch.message = "out of memory: the board is full";
+  d.devices[0].cases[0].status = CaseStatus::failed;
+  d.devices[0].cases[0].message = "the checks ran into a wall";
+  json::finish(d);
+  const auto failed = report::summary(d, false);
+  for (const char* said : {"the board is full", "the checks ran into a wall"}) {
+    const auto first = failed.find(said);
+    ASSERT_NE(first, std::string::npos) << failed;
+    EXPECT_EQ(failed.find(said, first + 1), std::string::npos) << failed;
+  }
+}
+
+TEST(Summary, ShowsTheModelsDimensionsAndWhereItCameFrom) {
+  Workload w;
+  w.model.layers = 30;
+  w.model.hidden_size = 576;
+  w.model.kv_heads = 3;
+  w.model.model_type = "llama";
+  w.source = {"mine", "./mine/config.json", ""};
+  w.storage_dtype = "bf16";
+  w.dtype_from = "torch_dtype";
+  const auto line = report::workload_line(w);
+  for (const char* shown : {"mine from ./mine/config.json", "30 layers", "hidden 576", "3 KV heads", "torch_dtype"})
+    EXPECT_THAT(line, HasSubstr(shown));
 }
 
 TEST(Summary, NamesTheEquationThatIsOff) {
