@@ -7,6 +7,7 @@
 
 #include "results-schema/json/guard.hpp"
 #include "results-schema/types/document.hpp"
+#include "results-schema/types/estimate.hpp"
 #include "results-schema/types/replay.hpp"
 
 namespace assay::json::detail {
@@ -17,6 +18,7 @@ inline constexpr std::int64_t kMaxInteger = (std::int64_t{1} << 53) - 1;
 Json encode(const RunDocument& document);
 Json encode(const ReplayDocument& document);
 Json encode(const ReplayedTrace& trace);
+Json encode(const EstimateDocument& document);
 Json encode(const Plan& plan);
 Json encode(const Identity& identity);
 Json encode(const JournalEntry& entry);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "results-schema/json/codec.hpp"
+#include "results-schema/json/estimate.hpp"
 #include "results-schema/json/guard.hpp"
 #include "results-schema/json/json.hpp"
 #include "results-schema/json/members.hpp"
@@ -165,6 +166,17 @@ Result<std::string> write_document(const RunDocument& document) {
     if (auto back = read_document(text, name); !back) valid = back.error();
   if (!valid)
     return detail::internal_error(valid.error().text + " (a defect of assay: report it; the journal is kept)");
+  return text;
+}
+
+Result<std::string> write_estimate(const EstimateDocument& document) {
+  const std::string name = "the estimate";
+  const Json value = detail::encode(document);
+  auto valid = check(value, SchemaPart::document, name);
+  std::string text = detail::dump(value, 2) + "\n";
+  if (valid)
+    if (auto back = validate(text, name); !back) valid = back.error();
+  if (!valid) return detail::internal_error(valid.error().text + " (a defect of assay: report it)");
   return text;
 }
 

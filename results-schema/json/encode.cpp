@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "results-schema/json/codec.hpp"
+#include "results-schema/json/estimate_members.hpp"
 #include "results-schema/json/members.hpp"
 #include "results-schema/json/members_replay.hpp"
 
@@ -108,16 +109,18 @@ Json value_of(const T& x) {
   }
 }
 
-}  // namespace
-
-Json encode(const RunDocument& document) {
+// The envelope's first two members, then those of the document.
+template <class Document>
+Json with_schema(const Document& document) {
   Json object = Json::object();
   append(object, "schema", kSchemaName);
   append(object, "schema_version", kSchemaVersion);
   Json body = value_of(document);
-  for (auto& [key, member] : body.get_ref<Json::object_t&>()) append(object, key, std::move(member));
+  for (auto& [key, member] : body.template get_ref<Json::object_t&>()) append(object, key, std::move(member));
   return object;
 }
+
+}  // namespace
 
 Json encode(const ReplayDocument& document) {
   Json object = Json::object();
@@ -135,6 +138,14 @@ Json encode(const ReplayDocument& document) {
 
 Json encode(const ReplayedTrace& trace) {
   return value_of(trace);
+}
+
+Json encode(const RunDocument& document) {
+  return with_schema(document);
+}
+
+Json encode(const EstimateDocument& document) {
+  return with_schema(document);
 }
 
 Json encode(const Plan& plan) {

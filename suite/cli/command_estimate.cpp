@@ -4,14 +4,19 @@
 #include <memory>
 #include <ostream>
 
+#include "results-schema/json/estimate.hpp"
+#include "results-schema/json/json.hpp"
 #include "suite/cli/commands.hpp"
 #include "suite/cli/context.hpp"
 #include "suite/cli/options.hpp"
+#include "suite/cli/version.hpp"
 #include "suite/estimate/estimate.hpp"
 #include "suite/estimate/model_estimate.hpp"
 #include "suite/estimate/print.hpp"
+#include "suite/estimate/to_document.hpp"
 #include "suite/model/bytes.hpp"
 #include "suite/plan/models.hpp"
+#include "suite/run/run.hpp"
 #include "suite/weights/model_files.hpp"
 
 namespace assay::cli {
@@ -37,6 +42,11 @@ struct Options {
   std::optional<std::int64_t> memory;
   weights::ReadOptions read;
   estimate::CacheRequest cache;
+  bool boards = false;
+  std::string optimizer;
+  std::string output;
+  std::string kv = "static";
+  estimate::TrainingRequest training;
 };
 
 std::optional<std::int64_t> given(std::int64_t value) {
@@ -58,11 +68,25 @@ Result<std::vector<std::filesystem::path>> paths_of(const std::vector<std::strin
   return std::vector{*folder / only};
 }
 
+Result<void> write_output(const std::string& path, EstimateBody body, const std::string& started,
+                          const Context& context) {
+  const auto built = version();
+  EstimateDocument document;
+  document.run = {run::random_id(), started, run::timestamp(), context.argv, built.version, built.commit, built.dirty};
+  document.body = std::move(body);
+  auto text = json::write_estimate(document);
+  if (!text) return text.error();
+  return json::write_new_file(path, *text);
+}
+
 Exit run_model(Options& options, std::optional<std::int64_t> reserve, Context& context) {
   if ((options.prompt > 0 || options.decode > 0) && options.tokens > 0)
     return context.fail({ErrorCode::usage,
                          "--context is the prompt and the output together: give it, or --prompt and "
                          "--decode"});
+  const auto started = run::timestamp();
+  if (!options.output.empty())
+    if (auto free = json::check_output(options.output); !free) return context.fail(free.error());
   auto paths = paths_of(options.paths);
   if (!paths) return context.fail(paths.error());
   auto files = weights::read_model(*paths, options.read);
@@ -75,8 +99,23 @@ Exit run_model(Options& options, std::optional<std::int64_t> reserve, Context& c
   request.cache.tokens = given(options.tokens > 0 ? options.tokens : options.prompt + options.decode);
   request.memory_bytes = options.memory;
   request.reserve_bytes = reserve;
+  request.boards = options.boards;
+  if (options.prompt > 0) request.prompt_tokens = options.prompt;
+  request.decode_tokens = options.decode;
+  request.kv = options.kv == "growing"          ? KvKind::growing
+               : options.kv == "sliding_window" ? KvKind::sliding_window
+                                                : KvKind::fixed;
+  if (!options.optimizer.empty()) {
+    request.training = options.training;
+    request.training->optimizer = options.optimizer;
+    request.training->tokens = request.cache.tokens;
+    request.training->sequences = request.cache.sequences;
+  }
   auto result = estimate::estimate_model(*files, request);
   if (!result) return context.fail(result.error());
+  if (!options.output.empty())
+    if (auto written = write_output(options.output, estimate::to_body(*result), started, context); !written)
+      return context.fail(written.error());
   context.out << (options.json ? estimate::to_json(*result) : estimate::to_text(*result));
   return Exit::done;
 }
@@ -128,6 +167,8 @@ void add_estimate(CLI::App& app, Context& context) {
              "Of the cache (f16)")
       ->needs(paths);
   auto* prompt = add_integer(command, "--prompt", o.prompt, "Tokens of the prompt")->needs(paths);
+  add_choice(command, "--kv", o.kv, {"growing", "static", "sliding_window"}, "Cache of assay's own workload (static)")
+      ->needs(prompt);
   add_integer(command, "--decode", o.decode, "Tokens generated after it")->needs(prompt);
   add_integer(command, "--block-tokens", o.cache.block_tokens, "Of a block of a paged cache (1: not paged)",
               {1, 1 << 20})
@@ -143,6 +184,15 @@ void add_estimate(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"towers", "mtp", "buffers"}))
       ->needs(paths);
   command.add_flag("--headers-only", o.read.headers_only, "Files may be cut off behind their header")->needs(paths);
+  add_text(command, "--output", o.output, "Write the estimate as a document here")->needs(paths);
+  command.add_flag("--boards", o.boards, "Room left on each known board, with variations")->needs(paths);
+  auto* train = add_choice(command, "--train", o.optimizer, {"adam", "adamw8bit", "sgd"},
+                           "Adds training's lines for this optimiser")
+                    ->needs(paths);
+  add_integer(command, "--trainable", o.training.trainable, "Parameters that are trained (all)")->needs(train);
+  add_integer(command, "--zero", o.training.stage, "Stage of sharding over the replicas (0)", {0, 3})->needs(train);
+  add_integer(command, "--replicas", o.training.replicas, "Data-parallel ranks (1)", {1, 1 << 20})->needs(train);
+  command.add_flag("--checkpointing", o.training.checkpointing, "Layers keep only their input")->needs(train);
   auto* parameters = add_integer(command, "--parameters", o.parameters, "Number of parameters");
   auto* bits = add_integer(command, "--bits", o.request.bits, "Bits of one parameter (16)", {1, 64});
   auto* model = add_text(command, "--model", o.model, "A decoder that assay executes, by dimensions alone");

@@ -168,8 +168,9 @@ Result<Architecture> architecture_of(const weights::ConfigFile& config) {
   if (!fields.error()) assign_layers(fields, a);
   if (fields.error()) return *fields.error();
   if (a.family == nullptr)
-    a.notes.push_back(a.type.empty() ? std::string("the configuration names no model_type")
-                                     : fmt::format("the model_type \"{}\" is not known", weights::shown(a.type)));
+    a.notes.push_back((a.type.empty() ? std::string("the configuration names no model_type")
+                                      : fmt::format("the model_type \"{}\" is not known", weights::shown(a.type))) +
+                      ": where nothing else is said, a layer is taken to keep keys and values of every token");
   for (const auto& item : config.unknown)
     a.contradictions.push_back(
         fmt::format("{} is not standard JSON at byte {}: \"{}\" is {}, and only that field is "

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "suite/model/bytes.hpp"
+#include "suite/model/config.hpp"
 #include "suite/weights/reject.hpp"
 
 namespace assay::estimate {
@@ -137,6 +139,63 @@ Result<void> totals(const ModelRequest& request, ModelEstimate& out) {
   return {};
 }
 
+// The workload as stated, and changed in one way each. What nobody can compute is named with the reason.
+Result<void> variations(const Architecture& architecture, const ModelRequest& request, ModelEstimate& out) {
+  out.variations.push_back({"as stated", out.base.total_bytes});
+  const auto changed = [&](const char* name, const CacheRequest& cache_request) -> Result<void> {
+    Figure need = figure_of({}, "weights.resident_bytes + kv_cache.bytes + kv_cache.state_bytes", "",
+                            "the weights or the cache are not known");
+    auto cache = cache_of(architecture, cache_request);
+    if (!cache) return cache.error();
+    const auto& kv = cache->bytes.value;
+    const auto& state = cache->state_bytes.value;
+    if (out.base.resident_bytes.value && kv && state) {
+      const auto some = model::checked_add(*out.base.resident_bytes.value, *kv);
+      need.value = some ? model::checked_add(*some, *state) : std::nullopt;
+      need.numbers = fmt::format("{} + {} + {}", *out.base.resident_bytes.value, *kv, *state);
+      if (!need.value) need.reason = "it exceeds 2^53 - 1 bytes";
+    }
+    out.variations.push_back({name, need});
+    return {};
+  };
+  auto longer = request.cache;
+  if (longer.tokens) longer.tokens = model::checked_multiply(*longer.tokens, 2);
+  if (auto done = changed("input twice as long", longer); !done) return done;
+  auto wider = request.cache;
+  if (const auto twice = model::checked_multiply(wider.sequences, 2)) wider.sequences = *twice;
+  if (auto done = changed("batch twice as large", wider); !done) return done;
+  out.variations.push_back(
+      {"another library version", figure_of({}, "weights + cache + what the library adds", "",
+                                            "a library's own workspaces are only known by measuring")});
+  out.variations.push_back({"another program on the board", figure_of({}, "weights + cache + what the other holds", "",
+                                                                      "what another program holds is not known")});
+  out.boards = rank_boards(known_boards(), out.variations);
+  return {};
+}
+
+// The forward workload of assay measure on this configuration.
+std::vector<ExecutedLine> executed(const weights::ModelFiles& files, const ModelRequest& request,
+                                   const ModelEstimate& out) {
+  Figure unknown;
+  unknown.formula = "the passes of assay measure, followed allocation by allocation";
+  unknown.reason = "there is no config.json";
+  if (!files.config) return {{"total_peak_bytes", unknown}};
+  auto config = model::parse_config(files.config->tree->dump(), files.config->name);
+  if (!config) {
+    unknown.reason = "assay does not execute this model: " + config.error().text;
+    return {{"total_peak_bytes", unknown}};
+  }
+  Workload workload;
+  workload.model = *config;
+  const auto& dtype = out.weights.compute;
+  workload.storage_dtype = dtype == "F32" ? "f32" : dtype == "F16" ? "f16" : "bf16";
+  workload.batch = request.cache.sequences;
+  workload.prompt_tokens = *request.prompt_tokens;
+  workload.decode_tokens = request.decode_tokens;
+  workload.kv = request.kv;
+  return executed_lines(workload);
+}
+
 void not_included(const ModelRequest& request, ModelEstimate& out) {
   auto& list = out.base.not_included;
   if (!out.base.resident_bytes.value) list.emplace_back("weights");
@@ -192,6 +251,17 @@ Result<ModelEstimate> estimate_model(const weights::ModelFiles& files, const Mod
   out.base.kv_bounds = out.cache.bounds;
   if (auto done = totals(request, out); !done) return done.error();
   not_included(request, out);
+  if (request.boards) {
+    if (request.cache.ranks > 1)
+      return Error{ErrorCode::usage,
+                   "--boards is about one device, and --tp splits the model over several whose split of "
+                   "the weights is not worked out; leave one of them out"};
+    if (auto done = variations(*architecture, request, out); !done) return done.error();
+  }
+  if (request.prompt_tokens) out.executed = executed(files, request, out);
+  if (request.training)
+    out.training =
+        training_lines(*architecture, out.base.parameters.value, out.base.resident_bytes.value, *request.training);
   if (request.memory_bytes) {
     const auto other = out.base.resident_bytes.value.value_or(0) + request.reserve_bytes.value_or(0);
     out.concurrency = concurrency_of(out.cache, request.cache, *request.memory_bytes, other);

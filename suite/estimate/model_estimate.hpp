@@ -8,8 +8,11 @@
 
 #include "results-schema/types/result.hpp"
 #include "suite/estimate/architecture.hpp"
+#include "suite/estimate/boards.hpp"
 #include "suite/estimate/estimate.hpp"
+#include "suite/estimate/executed.hpp"
 #include "suite/estimate/kv_cache.hpp"
+#include "suite/estimate/training.hpp"
 #include "suite/estimate/weights.hpp"
 #include "suite/weights/model_files.hpp"
 
@@ -20,6 +23,12 @@ struct ModelRequest {
   CacheRequest cache;
   std::optional<std::int64_t> memory_bytes;   // of the device, for concurrency
   std::optional<std::int64_t> reserve_bytes;  // a person's assumption, shown apart
+  bool boards = false;
+  // Of the workload as assay executes it; no prompt: not followed.
+  std::optional<std::int64_t> prompt_tokens;
+  std::int64_t decode_tokens = 0;
+  KvKind kv = KvKind::fixed;
+  std::optional<TrainingRequest> training;
 };
 
 struct ModelEstimate {
@@ -34,6 +43,10 @@ struct ModelEstimate {
   Figure loading_minimum;  // the largest tensor alive twice
   Figure loading_maximum;  // a whole file's tensors alive twice
   std::optional<Concurrency> concurrency;
+  std::vector<Variation> variations;  // with boards
+  std::vector<BoardRoom> boards;
+  std::vector<TrainingLine> training;
+  std::vector<ExecutedLine> executed;
   std::string cache_dtype;
   std::vector<std::string> contradictions;
   std::vector<std::string> notes;

@@ -30,6 +30,55 @@ void lines_table(std::string& out, const ModelEstimate& e) {
   }
 }
 
+std::string room_text(std::optional<std::int64_t> room) {
+  if (!room) return "unknown";
+  const auto hundredths = (*room < 0 ? -*room : *room) / 10'000'000;
+  return fmt::format("{}{}.{:02} GB", *room < 0 ? "-" : "", hundredths / 100, hundredths % 100);
+}
+
+void boards_table(std::string& out, const ModelEstimate& e) {
+  if (e.boards.empty()) return;
+  report::Table table({"room left on one board", ">nominal", ">as stated", ">input x 2", ">batch x 2"});
+  for (const auto& entry : e.boards)
+    table.add({std::string(entry.board.name), fmt::format("{} GB", entry.board.nominal_gb),
+               room_text(entry.room_bytes[0]), room_text(entry.room_bytes[1]), room_text(entry.room_bytes[2])});
+  out += '\n' + table.text("  ");
+  for (const auto& variation : e.variations)
+    if (!variation.need_bytes.value)
+      out +=
+          report::wrapped(fmt::format("{}: unknown, {}.", variation.name, variation.need_bytes.reason), "  ", "    ");
+  out += report::wrapped(
+      "Capacities are nominal (1 GB = 10^9 bytes); each board's source stands in --json. No load was "
+      "tested: what is not included below comes on top.",
+      "  ", "    ");
+}
+
+Json boards_json(const ModelEstimate& e) {
+  Json out = Json::array();
+  for (const auto& entry : e.boards) {
+    Json board{{"name", entry.board.name},
+               {"vendor", entry.board.vendor},
+               {"capacity_bytes", entry.capacity_bytes},
+               {"source", entry.board.source},
+               {"basis", "assumed"}};
+    for (std::size_t i = 0; i < e.variations.size(); ++i)
+      board["room_bytes"][e.variations[i].name] = entry.room_bytes[i] ? Json(*entry.room_bytes[i]) : Json(nullptr);
+    out.push_back(std::move(board));
+  }
+  return out;
+}
+
+template <class List>
+Json figures_json(const List& list, Figure List::value_type::*figure) {
+  Json out = Json::array();
+  for (const auto& item : list) {
+    Json entry{{"name", item.name}};
+    put_member(entry, "bytes", item.*figure);
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
 void sentences(std::string& out, const char* title, const std::vector<std::string>& list) {
   for (const auto& item : list) out += report::wrapped(item + ".", title, "  ");
 }
@@ -130,6 +179,16 @@ std::string to_text(const ModelEstimate& e) {
     put_line(out, "Whole sequences", e.concurrency->sequences, false);
     put_line(out, "Concurrency x 100", e.concurrency->hundredths, false);
   }
+  if (!e.training.empty()) out += "\nTraining, one rank (nothing of it is executed here)\n";
+  for (const auto& line : e.training) {
+    out += line.name + '\n';
+    put_line(out, "", line.bytes);
+  }
+  if (!e.executed.empty()) out += "\nAs assay measure executes it (requested bytes, exact)\n";
+  for (const auto& line : e.executed)
+    out += line.bytes.value ? fmt::format("  {:<32}{}\n", line.name, report::bytes_both(*line.bytes.value))
+                            : report::wrapped(line.name + " unknown: " + line.bytes.reason, "  ", "    ");
+  boards_table(out, e);
   out += '\n';
   sentences(out, "Contradiction: ", e.contradictions);
   sentences(out, "Note: ", e.notes);
@@ -170,6 +229,12 @@ std::string to_json(const ModelEstimate& e) {
     put_member(rank, "state_bytes", *e.cache.rank_state_bytes);
   }
   if (e.concurrency) root["concurrency"] = concurrency_json(*e.concurrency);
+  if (!e.training.empty()) root["training"] = figures_json(e.training, &TrainingLine::bytes);
+  if (!e.executed.empty()) root["executed"] = figures_json(e.executed, &ExecutedLine::bytes);
+  if (!e.boards.empty()) {
+    root["variations"] = figures_json(e.variations, &Variation::need_bytes);
+    root["boards"] = boards_json(e);
+  }
   root["contradictions"] = e.contradictions;
   root["notes"] = e.notes;
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';

@@ -173,7 +173,10 @@ class Builder {
       return;
     }
     linear("mlp.gate", Group::router, experts, hidden_, false);
-    if (m.correction_bias) vector(prefix_ + "mlp.gate.e_score_correction_bias", Group::router, experts);
+    if (m.correction_bias) {
+      vector(prefix_ + "mlp.gate.e_score_correction_bias", Group::router, experts);
+      target_->back().always_f32 = true;
+    }
     gated_mlp("mlp.experts.0", Group::experts, width, false, experts, active);
     if (m.shared_width) gated_mlp("mlp.shared_experts", Group::experts, *m.shared_width, false);
     if (m.shared_gate) linear("mlp.shared_expert_gate", Group::router, 1, hidden_, false);
@@ -185,7 +188,7 @@ class Builder {
     auto last = a_.layers.back();
     for (std::int64_t i = 0; i < a_.mtp_layers; ++i) {
       layer(*a_.layers_count + i, last);
-      linear("eh_proj", Group::prediction, hidden_, 2 * hidden_, false);
+      matrix(prefix_ + "eh_proj.weight", Group::prediction, hidden_, 2 * hidden_, false);  // never packed
       for (const char* name : {"enorm", "hnorm", "shared_head.norm"}) norm(name, hidden_);
       matrix(prefix_ + "embed_tokens.weight", Group::prediction, vocabulary, hidden_, false);
       matrix(prefix_ + "shared_head.head.weight", Group::prediction, vocabulary, hidden_, false);

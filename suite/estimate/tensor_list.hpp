@@ -38,6 +38,7 @@ struct ExpectedTensor {
   std::int64_t copies = 1;
   std::int64_t active = 1;  // of the copies, those that one token uses
   bool matrix = false;      // of a linear layer: what quantisers pack
+  bool always_f32 = false;  // whatever the others are stored in
 };
 
 struct ExpectedTensors {

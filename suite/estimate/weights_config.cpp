@@ -48,8 +48,9 @@ bool add_tensor(const ExpectedTensor& tensor, const Quantisation& scheme, const 
   const auto why = loaded ? std::string() : std::string("multi-token prediction: in published files, not loaded");
   const auto group = loaded ? tensor.group : Group::prediction;
   if (!is_packed(scheme, tensor)) {
-    const auto bytes = checked_multiply(*all, plain.block_bytes);
-    return bytes && lines.add(group, Part::weights, plain_name, tensor.copies, *all, *bytes, *bytes, loaded, why);
+    const auto bytes = checked_multiply(*all, tensor.always_f32 ? 4 : plain.block_bytes);
+    return bytes && lines.add(group, Part::weights, tensor.always_f32 ? "F32" : plain_name, tensor.copies, *all, *bytes,
+                              *bytes, loaded, why);
   }
   const auto module = std::string_view(tensor.name).substr(0, tensor.name.rfind(".weight"));
   const auto parts = stored_parts(scheme, module, tensor.rows, tensor.columns, plain_name, plain.block_bytes);

@@ -11,5 +11,6 @@ assay_add_test(NAME unit.report_pages LABELS unit SOURCES report_pages.cpp LIBRA
 assay_add_test(NAME unit.weights LABELS unit SOURCES weights_safetensors.cpp weights_gguf.cpp
   LIBRARIES assay::weights nlohmann_json::nlohmann_json)
 assay_add_test(NAME unit.weights_mutations LABELS unit SOURCES weights_mutations.cpp LIBRARIES assay::weights)
-assay_add_test(NAME unit.estimate_models LABELS unit SOURCES estimate_rows.cpp estimate_files.cpp
+assay_add_test(NAME unit.estimate_models LABELS unit SOURCES estimate_rows.cpp estimate_files.cpp estimate_measured.cpp
+          estimate_executed.cpp estimate_families.cpp
   LIBRARIES assay::suite nlohmann_json::nlohmann_json)
