@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "results-schema/json/guard.hpp"
+#include "results-schema/types/compare.hpp"
 #include "results-schema/types/document.hpp"
 #include "results-schema/types/estimate.hpp"
 #include "results-schema/types/replay.hpp"
@@ -19,6 +20,8 @@ Json encode(const RunDocument& document);
 Json encode(const ReplayDocument& document);
 Json encode(const ReplayedTrace& trace);
 Json encode(const EstimateDocument& document);
+Json encode(const CompareDocument& document);
+Json encode(const Comparison& comparison);
 Json encode(const Plan& plan);
 Json encode(const Identity& identity);
 Json encode(const JournalEntry& entry);
@@ -28,6 +31,7 @@ Json encode(const JournalEntry& entry);
 Result<RunDocument> decode_document(const Json& value, std::string_view name);
 Result<ReplayedTrace> decode_replayed_trace(const Json& value, std::string_view name);
 Result<ReplayDocument> decode_replay(const Json& value, std::string_view name);
+Result<CompareDocument> decode_compare(const Json& value, std::string_view name);
 Result<Plan> decode_plan(const Json& value, std::string_view name);
 Result<Identity> decode_identity(const Json& value, std::string_view name);
 Result<JournalEntry> decode_entry(const Json& value, std::string_view name);

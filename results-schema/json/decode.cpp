@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "results-schema/json/codec.hpp"
-#include "results-schema/json/members.hpp"
+#include "results-schema/json/members_compare.hpp"
 #include "results-schema/json/members_replay.hpp"
 
 namespace assay::json::detail {
@@ -132,6 +132,18 @@ void fill(const Json& json, Identity& out, const Place& place) {
   reader("findings", out.findings);
 }
 
+void fill(const Json& json, MaybeReal& out, const Place& place) {
+  out.value.reset();
+  if (!json.is_null()) out.value = real(json, place);
+}
+
+void fill(const Json& json, MaybeInterval& out, const Place& place) {
+  out.bounds.reset();
+  if (json.is_null()) return;
+  if (!json.is_array() || json.size() != 2) mismatch(place, "is no interval of two ends");
+  out.bounds = {real(json[0], Place{&place, {}, 0}), real(json[1], Place{&place, {}, 1})};
+}
+
 template <class T>
 void fill(const Json& json, std::vector<T>& out, const Place& place) {
   if (!json.is_array()) mismatch(place, "is not an array");
@@ -245,6 +257,13 @@ Result<ReplayDocument> decode_replay(const Json& value, std::string_view name) {
     return bad_input(std::string(name) + ": " + found.pointer + " " + found.problem + "; correct it and try again");
   }
   return out;
+}
+Result<CompareDocument> decode_compare(const Json& value, std::string_view name) {
+  auto run = decode<RunInfo>(value.value("run", Json()), name);
+  if (!run) return run.error();
+  auto body = decode<Comparison>(value.value("body", Json()), name);
+  if (!body) return body.error();
+  return CompareDocument{std::move(*run), std::move(*body)};
 }
 Result<Plan> decode_plan(const Json& value, std::string_view name) {
   return decode<Plan>(value, name);

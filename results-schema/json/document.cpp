@@ -5,6 +5,7 @@
 #include <string>
 
 #include "results-schema/json/codec.hpp"
+#include "results-schema/json/compare.hpp"
 #include "results-schema/json/estimate.hpp"
 #include "results-schema/json/guard.hpp"
 #include "results-schema/json/json.hpp"
@@ -236,6 +237,30 @@ Result<DocumentKind> validate(std::string_view text, std::string_view name, std:
   if (envelope->kind == DocumentKind::replay)
     if (auto document = detail::decode_replay(*value, name); !document) return document.error();
   return envelope->kind;
+}
+
+Result<std::string> write_compare(const CompareDocument& document) {
+  const Json value = detail::encode(document);
+  std::string text = detail::dump(value, 2) + "\n";
+  // Reading it back finds what the schema cannot see, as in write_document.
+  if (auto back = read_compare(text, "the document"); !back)
+    return detail::internal_error(back.error().text + " (a defect of assay: report it)");
+  return text;
+}
+
+Result<CompareDocument> read_compare(std::string_view text, std::string_view name, std::string* warning) {
+  auto value = parse(text, name);
+  if (!value) return value.error();
+  auto envelope = check_document(*value, name, warning);
+  if (!envelope) return envelope.error();
+  if (envelope->kind != DocumentKind::compare)
+    return detail::bad_input(std::string(name) + " is a document of kind " + std::string(to_text(envelope->kind)) +
+                             ", and one of kind compare is needed; give such a file");
+  return detail::decode_compare(*value, name);
+}
+
+std::string write_comparison(const Comparison& comparison) {
+  return detail::dump(detail::encode(comparison), 2) + "\n";
 }
 
 std::string write_plan(const Plan& plan) {

@@ -7,7 +7,7 @@
 
 #include "results-schema/json/codec.hpp"
 #include "results-schema/json/estimate_members.hpp"
-#include "results-schema/json/members.hpp"
+#include "results-schema/json/members_compare.hpp"
 #include "results-schema/json/members_replay.hpp"
 
 namespace assay::json::detail {
@@ -73,6 +73,15 @@ Json value(const Identity& x) {
   append(object, "fields", std::move(fields));
   append(object, "findings", value_of(x.findings));
   return object;
+}
+
+Json value(const MaybeReal& x) {
+  return x.value ? Json(*x.value) : Json(nullptr);
+}
+
+Json value(const MaybeInterval& x) {
+  if (!x.bounds) return nullptr;
+  return Json::array({x.bounds->first, x.bounds->second});
 }
 
 template <class T>
@@ -146,6 +155,22 @@ Json encode(const RunDocument& document) {
 
 Json encode(const EstimateDocument& document) {
   return with_schema(document);
+}
+
+Json encode(const Comparison& comparison) {
+  return value_of(comparison);
+}
+
+Json encode(const CompareDocument& document) {
+  Json object = Json::object();
+  append(object, "schema", kSchemaName);
+  append(object, "schema_version", kSchemaVersion);
+  append(object, "kind", word(DocumentKind::compare));
+  append(object, "run", value_of(document.run));
+  append(object, "body", value_of(document.body));
+  append(object, "status", word(DocumentStatus::ok));
+  append(object, "failures", Json::array());
+  return object;
 }
 
 Json encode(const Plan& plan) {

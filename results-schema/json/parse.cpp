@@ -189,15 +189,17 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t max
   if (::fstat(descriptor, &status) != 0) return failure(std::strerror(errno));
   if (S_ISDIR(status.st_mode)) return failure("it is a folder");
   if (!S_ISREG(status.st_mode)) return failure("it is no regular file");
+  const auto too_large = [&] { return failure("it is larger than " + std::to_string(max_bytes) + " bytes"); };
+  if (static_cast<std::uintmax_t>(status.st_size) > max_bytes) return too_large();  // before any of it is read
   std::string bytes;
+  bytes.reserve(static_cast<std::size_t>(status.st_size));
   std::vector<char> chunk(std::size_t{1} << 16);
   for (;;) {
     const ssize_t got = ::read(descriptor, chunk.data(), chunk.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return failure(std::strerror(errno));
     if (got == 0) return bytes;
-    if (bytes.size() + static_cast<std::size_t>(got) > max_bytes)
-      return failure("it is larger than " + std::to_string(max_bytes) + " bytes");
+    if (bytes.size() + static_cast<std::size_t>(got) > max_bytes) return too_large();
     bytes.append(chunk.data(), static_cast<std::size_t>(got));
   }
 }

@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "results-schema/json/compare.hpp"
 #include "results-schema/json/derived_file.hpp"
 #include "results-schema/json/json.hpp"
 #include "suite/cli/commands.hpp"
+#include "suite/cli/comparison_output.hpp"
 #include "suite/cli/context.hpp"
 #include "suite/cli/options.hpp"
 #include "suite/cli/version.hpp"
@@ -29,6 +31,7 @@ struct Options {
   std::string reserve_gib;
   std::string html;
   bool force = false;
+  std::string format = "table";
   bool card = false;
   bool memory = false;  // --summary
   bool json = false;
@@ -51,6 +54,18 @@ Exit write_html(const Options& options, const Context& context) {
   return Exit::done;
 }
 
+Exit show_comparison(const CompareDocument& document, const std::string& warning, const Options& options,
+                     const Context& context) {
+  if (options.card || options.memory)
+    return context.fail({ErrorCode::usage, options.files.front() +
+                                               " is a comparison, which has neither card nor memory "
+                                               "summary; leave out --card and --summary"});
+  if (!warning.empty()) context.err << "assay: " << report::printable(warning) << '\n';
+  context.out << (options.json ? json::write_comparison(document.body)
+                               : in_form(document.body, options.format, context.color));
+  return Exit::done;
+}
+
 Exit run_report(const Options& options, const Context& context) {
   if (!options.html.empty()) return write_html(options, context);
   if (options.files.size() != 1)
@@ -67,7 +82,13 @@ Exit run_report(const Options& options, const Context& context) {
   if (!text) return context.fail(text.error());
   std::string warning;
   auto document = json::read_document(*text, file, &warning);
-  if (!document) return context.fail(document.error());
+  if (!document) {
+    const auto compared = json::read_compare(*text, file, &warning);
+    return compared ? show_comparison(*compared, warning, options, context) : context.fail(document.error());
+  }
+  if (options.format != "table")
+    return context.fail({ErrorCode::usage, "--format " + options.format + " is a form of comparisons, and " + file +
+                                               " is none; leave it out, or see assay export"});
   if (auto agrees = run::check_document(*document, file, !warning.empty()); !agrees)
     return context.fail(agrees.error());
   if (!warning.empty()) context.err << "assay: " << report::printable(warning) << '\n';
@@ -88,7 +109,7 @@ Exit run_report(const Options& options, const Context& context) {
 
 void add_report(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("report", "Summary or decision card of a run or measure document");
+  auto& command = *app.add_subcommand("report", "Summary or card of a document, a comparison in any form");
   add_texts(command, "file", options->files, "Document to read; several for --html")->required()->expected(1, -1);
   auto* card = command.add_flag("--card", options->card, "One page: computed, observed, assumed");
   add_text(command, "--reserve-gib", options->reserve_gib, "A reserve you assume, on the card only")->needs(card);
@@ -102,12 +123,19 @@ void add_report(CLI::App& app, Context& context) {
                    ->excludes(memory)
                    ->excludes(as_json);
   command.add_flag("--force", options->force, "Replace the page when it exists")->needs(html);
+  add_choice(command, "--format", options->format, {"table", "markdown", "junit", "csv"},
+             "Of a comparison: table (default), markdown, junit or csv")
+      ->excludes(card)
+      ->excludes(memory)
+      ->excludes(as_json)
+      ->excludes(html);
   command.footer(
       "Examples:\n"
       "  assay report run.json\n"
       "  assay report --card --reserve-gib 4 run.json\n"
       "  assay report --summary run.json\n"
-      "  assay report --html report.html before.json after.json comparison.json");
+      "  assay report --html report.html before.json after.json comparison.json\n"
+      "  assay report --format markdown verdict.json");
   command.callback(
       [options, &context] { context.action = [options, &context] { return run_report(*options, context); }; });
 }

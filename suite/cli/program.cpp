@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "suite/cli/commands.hpp"
+#include "suite/cli/compare_commands.hpp"
 #include "suite/cli/options.hpp"
 #include "suite/cli/replay_child.hpp"
 #include "suite/cli/version.hpp"
@@ -188,7 +189,10 @@ void build_app(CLI::App& app, Context& context) {
   add_measure(app, context);
   add_run(app, context);
   add_replay(app, context);
+  add_duel(app, context);
+  add_compare(app, context);
   add_report(app, context);
+  add_export(app, context);
   add_validate(app, context);
   add_recover(app, context);
   add_hidden_probe(app, context);

@@ -8,6 +8,7 @@
 
 #include "backends/allocator/make_allocator.hpp"
 #include "suite/cli/options.hpp"
+#include "suite/cli/work_options.hpp"
 #include "suite/plan/limits.hpp"
 
 namespace assay::cli {
@@ -74,6 +75,15 @@ std::string policies_help() {
 }
 
 }  // namespace
+
+void add_work_options(CLI::App& command, planning::Request& request) {
+  add_integer(command, "--launches", request.launches, "Processes a device and workload", {1, planning::kMostLaunches});
+  add_integer(command, "--time-limit", request.time_limit_s, "Seconds one launch may take (600)",
+              {1, planning::kMostSeconds});
+  add_choice(command, "--allocator", request.allocator, {kPolicyNames.begin(), kPolicyNames.end()}, policies_help());
+  add_text(command, "--allocator-options", request.allocator_options, "In PYTORCH_CUDA_ALLOC_CONF syntax");
+  add_workload(command, request.workload);
+}
 
 void add_run_options(CLI::App& command, RunOptions& options) {
   auto& request = options.request;

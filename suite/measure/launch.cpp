@@ -2,6 +2,7 @@
 // One launch: the phases of its workload in their order, then the whole cycle without inner frontiers.
 #include "suite/measure/launch.hpp"
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,7 +23,7 @@ class LaunchRun {
       : request_(request),
         work_(request.plan.workloads[request.workload]),
         network_(std::move(network)),
-        protocol_(request.order, configured_shapes(work_), emit) {}
+        protocol_(request.order, configured_shapes(work_), emit, request.slow_permille) {}
 
   ~LaunchRun() {
     runner_.reset();
@@ -55,6 +56,7 @@ class LaunchRun {
       if (auto done = generation(repeat); !done) return done;
     }
     if (auto done = whole_cycle(); !done) return done;
+    if (auto done = anchor(); !done) return done;
     return protocol_.checksum("sha256:" + forward_digest_ +
                               (generation_digest_.empty() ? "" : ":" + generation_digest_));
   }
@@ -236,6 +238,34 @@ class LaunchRun {
       if (auto queued = decode_all(); !queued) return queued;
     }
     return {};
+  }
+
+  // A plain copy on the device, outside every phase and after the last counter was read: what shows, between two runs,
+  // whether the machine itself has changed. A device without room for it has no anchor.
+  Result<void> anchor() {
+    constexpr std::size_t kBytes = std::size_t{16} << 20;
+    constexpr int kCopies = 5;
+    const auto& device = session_->device;
+    const auto from = device.malloc(kBytes, ASSAY_OWNER_EXTERNAL);
+    const auto to = device.malloc(kBytes, ASSAY_OWNER_EXTERNAL);
+    Result<void> done;
+    const auto copy = [&]() -> Result<void> {
+      if (auto queued = session_->stream->copy(*to, *from, kBytes, ASSAY_COPY_DEVICE_TO_DEVICE); !queued) return queued;
+      return session_->stream->synchronize();
+    };
+    if (from && to) {
+      done = session_->stream->fill(*from, 1, kBytes);
+      if (done) done = copy();  // the first one touches every page
+      for (int i = 0; done && i < kCopies; ++i) {
+        const auto begin = Protocol::Clock::now();
+        done = copy();
+        const std::chrono::nanoseconds taken = Protocol::Clock::now() - begin;
+        if (done) done = protocol_.sample("device_copy", "ns", static_cast<double>(taken.count()), throttling());
+      }
+    }
+    if (from) (void)device.free(*from);
+    if (to) (void)device.free(*to);
+    return done;
   }
 
   // Adds what holds for every phase after `environment`: shapes, and the recorded condition of an emptied cache.

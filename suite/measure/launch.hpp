@@ -15,10 +15,11 @@ namespace assay::measure {
 
 struct LaunchRequest {
   Plan plan;
-  std::size_t device = 0;    // index into plan.devices
-  std::size_t workload = 0;  // index into plan.workloads
-  std::int64_t order = 0;    // Launch::order, stamped on every entry
-  Instruments instruments;   // files of this launch
+  std::size_t device = 0;          // index into plan.devices
+  std::size_t workload = 0;        // index into plan.workloads
+  std::int64_t order = 0;          // Launch::order, stamped on every entry
+  Instruments instruments;         // files of this launch
+  std::int64_t slow_permille = 0;  // the self-test: every phase is drawn out by this share of its time, and says so
 };
 
 // Takes one entry (PhaseStarted, PhaseFinished, SampleTaken, OutputChecksum); an error stops the launch.

@@ -14,6 +14,15 @@ std::int64_t nanoseconds_since(Protocol::Clock::time_point begin) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Protocol::Clock::now() - begin).count();
 }
 
+// Waits until `permille` thousandths of the time since `begin` have passed once more. It keeps the processor: a sleep
+// would be as coarse as some phases are long.
+void draw_out(Protocol::Clock::time_point begin, std::int64_t permille) {
+  if (permille <= 0) return;
+  const auto end = begin + (Protocol::Clock::now() - begin) * (1000 + permille) / 1000;
+  while (Protocol::Clock::now() < end) {
+  }
+}
+
 Quantity duration_of(std::int64_t ns) {
   return {ns, "ns", Basis::observed, {}};
 }
@@ -51,8 +60,9 @@ Look look_at(const Session& session) {
 
 }  // namespace
 
-Protocol::Protocol(std::int64_t order, std::map<std::string, std::int64_t> configured, const Emit& emit)
-    : order_(order), configured_(std::move(configured)), emit_(emit) {}
+Protocol::Protocol(std::int64_t order, std::map<std::string, std::int64_t> configured, const Emit& emit,
+                   std::int64_t slow_permille)
+    : order_(order), configured_(std::move(configured)), emit_(emit), slow_permille_(slow_permille) {}
 
 Result<void> Protocol::start(const std::string& name, std::int64_t repeat) {
   return emit_(PhaseStarted{order_, name, repeat});
@@ -100,6 +110,9 @@ Result<std::int64_t> Protocol::run(Session& session, const Runner* runner, const
   phase.configured = configured_;
   phase.executed = request.executed;
   phase.conditions = request.conditions;
+  if (slow_permille_ > 0)
+    phase.conditions.push_back("drawn out on purpose by " + std::to_string(slow_permille_) +
+                               " thousandths of its time");
   phase.duration = missing("ns", "the phase did not begin");
   const auto refuse = [&](const Error& error, const PhaseFailure& failure) -> Error {
     auto failed = fail(std::move(phase), error, &session, failure);
@@ -121,6 +134,7 @@ Result<std::int64_t> Protocol::run(Session& session, const Runner* runner, const
   const auto begin = Clock::now();
   Result<void> done = guarded(request.body);
   if (done) done = session.device.synchronize();
+  draw_out(begin, slow_permille_);
   const std::int64_t ns = nanoseconds_since(begin);
   phase.duration = duration_of(ns);
   if (!done) {

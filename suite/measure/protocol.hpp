@@ -33,7 +33,8 @@ class Protocol {
  public:
   using Clock = std::chrono::steady_clock;
 
-  Protocol(std::int64_t order, std::map<std::string, std::int64_t> configured, const Emit& emit);
+  Protocol(std::int64_t order, std::map<std::string, std::int64_t> configured, const Emit& emit,
+           std::int64_t slow_permille = 0);
 
   // Step 1 to 6: named, synchronised and read, peaks reset, run, synchronised and read again, emitted. Returns the
   // wall time between the two synchronisations in nanoseconds. A failure of the phase is emitted with it, its peaks
@@ -60,6 +61,7 @@ class Protocol {
   std::int64_t order_;
   std::map<std::string, std::int64_t> configured_;
   const Emit& emit_;
+  std::int64_t slow_permille_;
   Reading baseline_;
 };
 

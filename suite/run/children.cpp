@@ -135,7 +135,8 @@ Result<void> run_launch(const LaunchJob& job, Recorder& recorder) {
   process::ChildRequest child;
   child.argv = {request.program, "__launch"};
   child.input = write_launch_request({request.plan, job.step.device, job.step.workload, job.order,
-                                      measure::of_launch(request.instruments, job.order, launch_count(request.plan))});
+                                      measure::of_launch(request.instruments, job.order, launch_count(request.plan)),
+                                      request.slow_permille_of(job.step.device)});
   child.time_limit = limit_of(request.plan);
   child.on_start = [&](std::int64_t pid) {
     launch.pid = pid;
@@ -238,7 +239,8 @@ Result<bool> check_kernels(const Request& request, std::size_t device, Recorder&
 }
 
 std::string write_launch_request(const measure::LaunchRequest& request) {
-  std::string text = fmt::format("{} {} {}\n", request.device, request.workload, request.order);
+  std::string text =
+      fmt::format("{} {} {} {}\n", request.device, request.workload, request.order, request.slow_permille);
   const auto& instruments = request.instruments;
   if (instruments.latency) text += kLatency;
   if (!instruments.record_trace.empty()) text += fmt::format("{}{}\n", kRecordTrace, instruments.record_trace);
@@ -261,7 +263,9 @@ Result<measure::LaunchRequest> read_launch_request(std::string_view text) {
     at = next;
     return failure == std::errc{};
   };
-  if (!take(request.device) || !take(request.workload) || !take(request.order) || at != stop) return refused;
+  if (!take(request.device) || !take(request.workload) || !take(request.order) || !take(request.slow_permille) ||
+      request.slow_permille < 0 || at != stop)
+    return refused;
   text.remove_prefix(end + 1);
   take_instruments(text, request.instruments);
   auto plan = json::read_plan(text, "the launch request");

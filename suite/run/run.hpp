@@ -29,9 +29,14 @@ struct Request {
   std::string program;                 // whose hidden commands the children run
   modules::Prober prober;
   bool check_kernels = true;
-  measure::Instruments instruments;  // files named by path_of_launch
+  measure::Instruments instruments;         // files named by path_of_launch
+  std::vector<std::int64_t> slow_permille;  // by device, for the self-test; missing ones are 0
   // Told what is being done, e.g. "launch 2 of 6 on host:0: warm_forward". May be empty.
   std::function<void(std::string_view)> on_progress;
+
+  [[nodiscard]] std::int64_t slow_permille_of(std::size_t device) const {
+    return device < slow_permille.size() ? slow_permille[device] : 0;
+  }
 };
 
 struct Outcome {

@@ -183,7 +183,7 @@ TEST(JsonDocument, WhatIsNotADocumentIsRefused) {
 
 TEST(JsonDocument, ReservedKindsValidateButAreNotARun) {
   const auto run = (*parse(*write_document(small_document()), "text"))["run"];
-  for (const char* kind : {"bench", "frontier", "compare"}) {
+  for (const char* kind : {"bench", "frontier"}) {
     const nlohmann::ordered_json document{{"schema", "assay"},
                                           {"schema_version", "1.0.0"},
                                           {"kind", kind},

@@ -95,8 +95,8 @@ TEST(MeasureRun, EveryPhaseIsThereInItsOrder) {
     EXPECT_TRUE(sample.flag.empty()) << sample.name << ": " << sample.flag;
   }
   EXPECT_EQ(samples, (std::set<std::string>{"cold_forward", "warm_forward", "time_to_first_token",
-                                            "decode_tokens_per_second", "whole_cycle"}));
-  EXPECT_EQ(ran.samples.size(), 1u + 2u + 2u + 2u + 1u);
+                                            "decode_tokens_per_second", "whole_cycle", "device_copy"}));
+  EXPECT_EQ(ran.samples.size(), 1u + 2u + 2u + 2u + 1u + 5u);
 }
 
 TEST(MeasureRun, TheLedgerBalancesAtEveryCheckpoint) {

@@ -58,21 +58,22 @@ TEST(Schedule, WhatWasCutShortIsMissing) {
 }
 
 TEST(LaunchRequest, ComesBackTheSame) {
-  const measure::LaunchRequest asked{plan_of(2, 2, 3), 1, 0, 17, {}};
+  const measure::LaunchRequest asked{plan_of(2, 2, 3), 1, 0, 17, {}, 80};
   const auto read = read_launch_request(write_launch_request(asked));
   ASSERT_TRUE(read) << read.error().text;
   EXPECT_EQ(read->plan, asked.plan);
   EXPECT_EQ(read->device, 1U);
   EXPECT_EQ(read->workload, 0U);
   EXPECT_EQ(read->order, 17);
+  EXPECT_EQ(read->slow_permille, 80);
 }
 
 TEST(LaunchRequest, OfAnotherIsRefused) {
   const auto good = write_launch_request({plan_of(1, 1, 1), 0, 0, 0, {}});
   const auto rest = good.substr(good.find('\n'));
-  for (const auto& text :
-       {std::string(), std::string("0 0 0"), std::string("0 0\n{}"), "x 0 0" + rest, "1 0 0" + rest, "0 1 0" + rest,
-        "-1 0 0" + rest, "0 0 0 0" + rest, std::string("0 0 0\n{}"), "99999999999999999999 0 0" + rest}) {
+  for (const auto& text : {std::string(), std::string("0 0 0 0"), std::string("0 0 0\n{}"), "x 0 0 0" + rest,
+                           "1 0 0 0" + rest, "0 1 0 0" + rest, "-1 0 0 0" + rest, "0 0 0 -1" + rest, "0 0 0" + rest,
+                           "0 0 0 0 0" + rest, std::string("0 0 0 0\n{}"), "99999999999999999999 0 0 0" + rest}) {
     const auto read = read_launch_request(text);
     ASSERT_FALSE(read) << text.substr(0, 40);
     EXPECT_EQ(read.error().code, ErrorCode::bad_input);
