@@ -23,21 +23,23 @@ struct Segment;
 
 // Intrusive links, so that a block moves between free and live without allocating.
 using Unchecked = boost::intrusive::link_mode<boost::intrusive::normal_link>;
-using FreeHook = boost::intrusive::set_base_hook<Unchecked>;
+using FreeHook = boost::intrusive::set_base_hook<Unchecked, boost::intrusive::optimize_size<true>>;
 using LiveHook = boost::intrusive::unordered_set_base_hook<Unchecked>;
 
 // A contiguous piece of one segment: live, pending (freed by the caller, waiting for a stream) or inactive (free).
 // In an expandable segment a piece without memory behind its addresses is inactive too, and not `mapped`.
-struct Block : FreeHook, LiveHook {
+// Links and keys come first and fill one cache line, so that a search touches one line of each block it passes.
+struct alignas(64) Block : FreeHook, LiveHook {
   std::uintptr_t address = 0;
   std::size_t bytes = 0;
+  std::uint64_t rank = 0;           // before the address when free blocks of one size are compared
+  assay_stream* stream = nullptr;   // the segment's
   std::size_t requested_bytes = 0;  // of the last use
   Segment* segment = nullptr;
   Block* previous = nullptr;  // neighbours in the segment, by address
   Block* next = nullptr;
   Block* bin_previous = nullptr;  // in a list of free blocks of one size
   Block* bin_next = nullptr;
-  std::uint64_t rank = 0;           // before the address when free blocks of one size are compared
   std::uint64_t searches_seen = 0;  // the free list's count when this block was put into it
   std::uint32_t pending_events = 0;
   BlockState state = BlockState::inactive;
@@ -45,8 +47,8 @@ struct Block : FreeHook, LiveHook {
   bool mapped = true;
   std::vector<assay_stream*> foreign_streams;  // named with record_stream since the allocation
 
-  // record_stream: `stream` uses the block, which means nothing where it is the block's own.
-  void used_by(assay_stream* stream);
+  // record_stream: `user` uses the block, which means nothing where it is the block's own.
+  void used_by(assay_stream* user);
 
   [[nodiscard]] bool split() const { return previous != nullptr || next != nullptr; }
   // What a free block could grow to without moving: itself and the unmapped addresses behind it.
@@ -65,12 +67,8 @@ class FreeList {
     std::uintptr_t address;
   };
   struct Order {
-    static Key key(const Block& block);
-    static const Key& key(const Key& value) { return value; }
-    template <class Left, class Right>
-    bool operator()(const Left& left_item, const Right& right_item) const {
-      const Key left = key(left_item);
-      const Key right = key(right_item);
+    template <class Left, class Right>  // each a Key or a Block
+    bool operator()(const Left& left, const Right& right) const {
       if (left.stream != right.stream) return std::less<>{}(left.stream, right.stream);
       if (left.bytes != right.bytes) return left.bytes < right.bytes;
       if (left.rank != right.rank) return left.rank < right.rank;
@@ -142,14 +140,10 @@ struct Segment : boost::intrusive::list_base_hook<Unchecked> {
   std::map<std::uintptr_t, Block*> unmapped;  // of an expandable segment; not in the pool's free list
 };
 
-inline void Block::used_by(assay_stream* stream) {
-  if (stream == segment->stream) return;
-  if (std::find(foreign_streams.begin(), foreign_streams.end(), stream) == foreign_streams.end())
-    foreign_streams.push_back(stream);
-}
-
-inline FreeList::Key FreeList::Order::key(const Block& block) {
-  return {block.segment->stream, block.bytes, block.rank, block.address};
+inline void Block::used_by(assay_stream* user) {
+  if (user == stream) return;
+  if (std::find(foreign_streams.begin(), foreign_streams.end(), user) == foreign_streams.end())
+    foreign_streams.push_back(user);
 }
 
 }  // namespace assay::allocator

@@ -80,6 +80,7 @@ Segment& Books::new_segment(std::uintptr_t address, std::size_t bytes, assay_str
   block.bytes = bytes;
   block.requested_bytes = 0;
   block.segment = segment;
+  block.stream = stream;
   block.state = BlockState::inactive;
   block.mapped = true;
   block.rank = tie_break_ == TieBreak::creation ? segments_opened_ : 0;
@@ -116,6 +117,7 @@ Block& Books::cut(Block& block, std::size_t bytes) {
   rest.bytes = block.bytes - bytes;
   rest.requested_bytes = block.requested_bytes;
   rest.segment = block.segment;
+  rest.stream = block.stream;
   rest.rank = block.rank;
   rest.state = BlockState::inactive;
   rest.mapped = block.mapped;

@@ -2,6 +2,8 @@
 // The caching policy: its beginning, its end, and segments taken over from a recording.
 #include "backends/allocator/caching.hpp"
 
+#include <mutex>
+
 namespace assay::allocator {
 
 Result<std::unique_ptr<CachingAllocator>> CachingAllocator::create(const assay_backend& table, assay_device* device,

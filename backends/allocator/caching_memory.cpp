@@ -2,6 +2,7 @@
 // The caching policy: getting segments from the device and giving them back (facts: allocators section 2.6).
 #include <algorithm>
 #include <iterator>
+#include <mutex>
 
 #include "backends/allocator/caching.hpp"
 

@@ -2,6 +2,7 @@
 // The steps of an allocation and a free that `caching` and `expandable` share. Private pools are splitting_pools.cpp.
 #include "backends/allocator/splitting.hpp"
 
+#include <mutex>
 #include <utility>
 
 #include "backends/allocator/errors.hpp"

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "backends/allocator/allocator.hpp"
 #include "backends/allocator/books.hpp"
 #include "backends/allocator/device_calls.hpp"
+#include "backends/allocator/optional_lock.hpp"
 #include "backends/allocator/options.hpp"
 #include "backends/allocator/pending_frees.hpp"
 
@@ -40,6 +40,9 @@ class SplittingAllocator : public Allocator {
   void reset_peaks() override;
   void reset_accumulated() override;
   [[nodiscard]] std::vector<SegmentInfo> snapshot() const override;
+
+  // For an owner that calls from one thread only, for as long as the allocator lives: no call locks any more.
+  void use_one_thread() { mutex_.turn_off(); }
 
   Result<void> begin_pool(MempoolId id, std::function<bool(assay_stream*)> uses) override;
   Result<void> end_pool(MempoolId id) override;
@@ -77,7 +80,7 @@ class SplittingAllocator : public Allocator {
   const DeviceCalls device_;
   const Options options_;
   const std::size_t allowed_bytes_;
-  mutable std::mutex mutex_;
+  mutable OptionalLock mutex_;
   Pool small_;
   Pool large_;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private pools: which pool a request is served from, and who uses one.
 #include <algorithm>
+#include <mutex>
 #include <string>
 #include <utility>
 

@@ -26,6 +26,9 @@ class AddressMap {
     }
   }
 
+  // The slot of `address` will be asked for soon.
+  void prefetch(std::uint64_t address) const { __builtin_prefetch(&slots_[home(address)]); }
+
   // The value of `address`, new where it was not held.
   Value& operator[](std::uint64_t address) {
     if (size_ * 2 >= slots_.size()) grow();

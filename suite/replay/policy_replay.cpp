@@ -6,11 +6,18 @@
 #include <utility>
 
 #include "backends/allocator/make_allocator.hpp"
+#include "backends/allocator/splitting.hpp"
 #include "suite/replay/refusal.hpp"
 
 namespace assay::replay {
 
 using allocator::Category;
+
+namespace {
+
+constexpr std::size_t kAhead = 8;  // events; a slot of the map is on its way for about as long
+
+}  // namespace
 
 Result<std::unique_ptr<PolicyReplay>> PolicyReplay::create(const PolicyChoice& choice, std::int32_t device,
                                                            std::size_t capacity_bytes, bool with_series) {
@@ -19,6 +26,8 @@ Result<std::unique_ptr<PolicyReplay>> PolicyReplay::create(const PolicyChoice& c
       allocator::make_allocator(choice.policy, choice.options, SimulatedDevice::table(), replay->device_.handle());
   if (!made) return made.error();
   replay->allocator_ = std::move(*made);
+  if (auto* splitting = dynamic_cast<allocator::SplittingAllocator*>(replay->allocator_.get()))
+    splitting->use_one_thread();
   replay->device_.reset_calls();  // those of a mapping probe are not the trace's
   return replay;
 }
@@ -39,6 +48,7 @@ void PolicyReplay::begin(const Beginning& beginning) {
 void PolicyReplay::take(const EventChunk& chunk) {
   for (std::size_t i = 0; i < chunk.count && !ended_; ++i) {
     const trace::Event& event = chunk.events[i];
+    if (i + kAhead < chunk.count) held_.prefetch(chunk.events[i + kAhead].address);
     if (event.device != device_index_) continue;
     event_ = chunk.first + i;
     take(event);
