@@ -48,6 +48,8 @@ struct Options {
   bool json = false;
   std::string output;
   std::string timeline;
+  trace::PagedKvOptions requests;
+  std::optional<std::int64_t> kv_pool;
   [[nodiscard]] bool on_device() const { return !device.empty() || !backend.empty(); }
 };
 
@@ -107,7 +109,7 @@ Result<ReplayedTrace> replay_for_real(const Options& options, const std::string&
                                       const std::vector<replay::PolicyChoice>& choices, ReplayedTrace out) {
   const auto device = chosen_device(options);
   if (!device) return device.error();
-  auto results = replay_in_children(file, choices, *device);
+  auto results = replay_in_children(file, options.requests, choices, *device);
   if (!results) return results.error();
   out.on_device = std::move(*results);
   return out;
@@ -115,7 +117,7 @@ Result<ReplayedTrace> replay_for_real(const Options& options, const std::string&
 
 Result<ReplayedTrace> replay_one(const Options& options, const std::string& file,
                                  const std::vector<replay::PolicyChoice>& choices) {
-  const auto trace = replay::TraceInput::open(file);
+  const auto trace = replay::TraceInput::open(file, options.requests);
   if (!trace) return trace.error();
   ReplayedTrace out = replay::describe(**trace);
   if (options.verify) {
@@ -246,7 +248,7 @@ void add_replay(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   auto& command = *app.add_subcommand("replay", "Send a recorded trace through allocator policies");
   auto& o = *options;
-  add_texts(command, "trace", o.traces, "Traces: PyTorch, Kineto, RMM, Umpire, Assay; gzip or not")
+  add_texts(command, "trace", o.traces, "PyTorch, Kineto, RMM, Umpire, LLM requests, Assay; gzip or not")
       ->required()
       ->expected(1, 1'000'000);
   add_texts(command, "--policy", o.policies, "Names and option strings, by commas; repeatable");
@@ -260,19 +262,26 @@ void add_replay(CLI::App& app, Context& context) {
   command.add_flag("--timing", o.timing, "Time per operation, on standard error");
   add_text(command, "--timeline", o.timeline, "Memory over time as a Chrome or Perfetto trace");
   add_text(command, "-o,--output", o.output, "Document to write; never overwritten");
+  add_integer(command, "--kv-block-tokens", o.requests.block_tokens, "LLM requests: tokens of a KV block, default 16");
+  add_integer(command, "--kv-bytes-per-token", o.requests.bytes_per_token, "LLM requests: of KV, default 131072");
+  add_size(command, "--kv-pool", o.kv_pool, "LLM requests: size of the KV pool, default 64GiB");
   command.add_flag("--json", o.json, "One JSON object instead of tables");
   command.footer(
       "Without --policy: caching, expandable, remapping, and direct, the lower bound. A policy is a name or\n"
       "a PYTORCH_CUDA_ALLOC_CONF string; KEY:VALUE pieces between commas are one string, a second one takes\n"
       "another --policy. The runtime's own pool, native, cannot be simulated. Only --device and\n"
-      "--backend touch a device, each policy in a process of its own; every block is written and checked.\n\n"
+      "--backend touch a device, each policy in a process of its own; every block is written and checked.\n"
+      "How to record a trace, and the formats: suite/trace/README.md.\n\n"
       "Examples:\n"
       "  assay replay snapshot.pickle\n"
       "  assay replay snapshot.json --policy caching,max_split_size_mb:64,expandable_segments:True\n"
       "  assay replay snapshot.json --capacity 24GiB --min-capacity --json\n"
-      "  assay replay --verify snapshot.json");
-  command.callback(
-      [options, &context] { context.action = [options, &context] { return run_replay(*options, context); }; });
+      "  assay replay --verify snapshot.json\n"
+      "  assay replay requests.csv --kv-block-tokens 32 --kv-bytes-per-token 163840 --kv-pool 40GiB");
+  command.callback([options, &context] {
+    if (options->kv_pool) options->requests.pool_bytes = *options->kv_pool;
+    context.action = [options, &context] { return run_replay(*options, context); };
+  });
 }
 
 }  // namespace assay::cli

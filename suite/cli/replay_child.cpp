@@ -32,7 +32,11 @@ Exit run_child_replay(const Context& context) {
   const auto request = json::parse(text, "the request");
   if (!request || !request->is_object() || !request->contains("trace"))
     return context.fail({ErrorCode::usage, "this command is for the program's own use; see assay replay --help"});
-  const auto trace = replay::TraceInput::open(request->at("trace").get<std::string>());
+  trace::PagedKvOptions requests;
+  requests.block_tokens = request->at("kv_block_tokens").get<std::int64_t>();
+  requests.bytes_per_token = request->at("kv_bytes_per_token").get<std::int64_t>();
+  requests.pool_bytes = request->at("kv_pool_bytes").get<std::int64_t>();
+  const auto trace = replay::TraceInput::open(request->at("trace").get<std::string>(), requests);
   if (!trace) return context.fail(trace.error());
   device::Options options;
   for (const auto& option : request->at("options"))
@@ -72,7 +76,7 @@ std::optional<Error> refused(const process::ChildResult& ended) {
 
 }  // namespace
 
-Result<std::vector<ReplayOnDevice>> replay_in_children(const std::string& trace,
+Result<std::vector<ReplayOnDevice>> replay_in_children(const std::string& trace, const trace::PagedKvOptions& requests,
                                                        const std::vector<replay::PolicyChoice>& choices,
                                                        const PlannedDevice& device) {
   const auto program = process::own_path();
@@ -81,6 +85,9 @@ Result<std::vector<ReplayOnDevice>> replay_in_children(const std::string& trace,
   for (const auto& choice : choices) {
     Json request{{"trace", trace},           {"module", device.module_path}, {"ordinal", device.ordinal},
                  {"options", Json::array()}, {"policy", choice.policy},      {"policy_options", choice.options}};
+    request["kv_block_tokens"] = requests.block_tokens;
+    request["kv_bytes_per_token"] = requests.bytes_per_token;
+    request["kv_pool_bytes"] = requests.pool_bytes;
     for (const auto& [key, value] : device.options) request["options"].push_back({key, value});
     std::string line;
     process::ChildRequest child;

@@ -9,6 +9,7 @@
 #include "results-schema/types/replay.hpp"
 #include "results-schema/types/result.hpp"
 #include "suite/replay/policy_list.hpp"
+#include "suite/trace/paged_kv.hpp"
 
 namespace CLI {
 class App;
@@ -23,7 +24,7 @@ void add_hidden_replay(CLI::App& app, Context& context);  // __replay: what a ch
 
 // One entry a policy and device of the trace. A child that crashes or fails is an entry with its `failure`.
 // Errors: bad_input of the trace; usage and unsupported of a policy; internal when no child can be started.
-Result<std::vector<ReplayOnDevice>> replay_in_children(const std::string& trace,
+Result<std::vector<ReplayOnDevice>> replay_in_children(const std::string& trace, const trace::PagedKvOptions& requests,
                                                        const std::vector<replay::PolicyChoice>& choices,
                                                        const PlannedDevice& device);
 

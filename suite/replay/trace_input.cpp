@@ -66,14 +66,14 @@ std::int64_t Beginning::requested_bytes() const {
   return sum;
 }
 
-Result<std::unique_ptr<TraceInput>> TraceInput::open(const std::string& path) {
-  std::unique_ptr<TraceInput> input(new TraceInput(path));
+Result<std::unique_ptr<TraceInput>> TraceInput::open(const std::string& path, const trace::PagedKvOptions& requests) {
+  std::unique_ptr<TraceInput> input(new TraceInput(path, requests));
   if (auto read = input->read_first(); !read) return read.error();
   return input;
 }
 
 Result<void> TraceInput::read_first() {
-  auto opened = trace::open(path_);
+  auto opened = trace::open(path_, requests_);
   if (!opened) return opened.error();
   const auto source = trace::checked(std::move(*opened), path_);
   const bool starts_empty = source->header().starts_empty;
@@ -110,7 +110,7 @@ Result<void> TraceInput::each(const std::function<bool(const EventChunk&)>& visi
 }
 
 Result<void> TraceInput::read_again(const std::function<bool(const EventChunk&)>& visit) const {
-  auto source = trace::open(path_);
+  auto source = trace::open(path_, requests_);
   if (!source) return source.error();
   std::vector<trace::Event> chunk(kChunk);
   std::uint64_t first = 0;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "results-schema/types/result.hpp"
+#include "suite/trace/paged_kv.hpp"
 #include "suite/trace/trace.hpp"
 
 namespace assay::replay {
@@ -40,8 +41,9 @@ struct Beginning {
 class TraceInput {
  public:
   // Opens the file, reads it once to its end, checks the events against each other and reconstructs the beginning.
-  // Errors: bad_input with file and position.
-  static Result<std::unique_ptr<TraceInput>> open(const std::string& path);
+  // A trace of LLM requests is driven through a paged KV pool with the options `requests`.
+  // Errors: bad_input with file and position; usage of the options.
+  static Result<std::unique_ptr<TraceInput>> open(const std::string& path, const trace::PagedKvOptions& requests = {});
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const trace::Header& header() const { return header_; }
@@ -57,11 +59,12 @@ class TraceInput {
   static constexpr std::size_t kChunk = 4096;
   static constexpr std::size_t kMostKept = std::size_t{1} << 20;
 
-  explicit TraceInput(std::string path) : path_(std::move(path)) {}
+  TraceInput(std::string path, const trace::PagedKvOptions& requests) : path_(std::move(path)), requests_(requests) {}
   Result<void> read_first();
   Result<void> read_again(const std::function<bool(const EventChunk&)>& visit) const;
 
   std::string path_;
+  trace::PagedKvOptions requests_;
   trace::Header header_;
   Beginning beginning_;
   std::uint64_t events_ = 0;

@@ -112,6 +112,22 @@ TEST_F(Replay, WritesADocumentAndATimelineOnce) {
   EXPECT_EQ(run("replay textbook.trace --timeline t.json").exit, 73);
 }
 
+TEST_F(Replay, RequestsTakeTheKvOptions) {
+  // 5 tokens of context and 8 made.
+  file("requests.csv", "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.97,5,8\n");
+  const auto peak = [this](const std::string& options) {
+    const auto ran = run("replay requests.csv --policy direct --no-search --json " + options);
+    EXPECT_EQ(ran.exit, 0) << ran.err;
+    return json::parse(ran.out)["policies"][0]["peak_requested_bytes"].get<std::int64_t>();
+  };
+  EXPECT_EQ(peak(""), 16 * 131'072);
+  EXPECT_EQ(peak("--kv-block-tokens 4 --kv-bytes-per-token 1000"), 4 * 4 * 1000);
+  EXPECT_EQ(peak("--kv-block-tokens 32 --kv-bytes-per-token 1000"), 32 * 1000);
+  for (const char* wrong : {"--kv-block-tokens 0", "--kv-bytes-per-token -1", "--kv-pool 40", "--kv-pool 1MiB"})
+    EXPECT_EQ(run(std::string("replay requests.csv ") + wrong).exit, 64) << wrong;
+  EXPECT_THAT(run("replay --help").out, AllOf(HasSubstr("--kv-block-tokens"), HasSubstr("suite/trace/README.md")));
+}
+
 TEST_F(Replay, RefusesWhatItCannotDo) {
   for (const char* arguments :
        {"replay", "replay textbook.trace --policy cachign", "replay textbook.trace --policy native",
