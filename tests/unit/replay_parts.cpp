@@ -2,7 +2,12 @@
 // The parts of a replay: the address map, the bounded series, policy words, the simulated device, pending frees.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <unordered_map>
 
@@ -10,6 +15,7 @@
 #include "suite/replay/capacity.hpp"
 #include "suite/replay/compare_policies.hpp"
 #include "suite/replay/policy_list.hpp"
+#include "suite/replay/policy_replay.hpp"
 #include "suite/replay/search.hpp"
 #include "suite/replay/series.hpp"
 #include "suite/replay/simulated_device.hpp"
@@ -42,6 +48,49 @@ TEST(ReplayAddressMap, DoesWhatAnUnorderedMapDoes) {
     }
     ASSERT_EQ(map.size(), reference.size());
   }
+}
+
+// The heap in use, at its most, while a trace of `events` events with 64 live blocks is read, checked and replayed.
+// Address sanitizers have a heap of their own, of which this sees nothing.
+std::size_t most_heap(std::uint64_t events) {
+  const auto path = std::filesystem::temp_directory_path() / ("assay-long-" + std::to_string(::getpid()) + ".trace");
+  {
+    std::ofstream out(path);
+    out << "#assay-trace 1\naction,device,stream,address,bytes,time_us\n";
+    for (std::uint64_t i = 0; i < events; ++i) {
+      // 64 allocations, then the oldest block is freed and its address allocated again, in turn.
+      const bool first = i < 64;
+      const std::uint64_t slot = first ? i : (i - 64) / 2 % 64;
+      const std::uint64_t address = (slot + 1) * 4096;
+      out << (first || i % 2 == 1 ? "alloc" : "free");
+      out << ",0,0," << address << "," << 512 * (i % 37 + 1) << "," << i << "\n";
+    }
+  }
+  auto opened = trace::open(path.string());
+  EXPECT_TRUE(opened) << opened.error().text;
+  auto source = trace::checked(std::move(*opened), path.string());
+  auto replay = PolicyReplay::create({"caching", "", "caching"}, 0, SimulatedDevice::kUnlimitedBytes, true);
+  EXPECT_TRUE(replay);
+  std::size_t most = 0;
+  trace::Event event;
+  for (std::uint64_t i = 0;; ++i) {
+    const auto more = source->next(event);
+    EXPECT_TRUE(more) << more.error().text;
+    if (!more || !*more) break;
+    (*replay)->take(EventChunk{&event, 1, i});
+    if (i % 64 != 0) continue;
+    const auto heap = ::mallinfo2();
+    most = std::max(most, heap.uordblks + heap.hblkhd);  // small blocks, and those mapped one by one
+  }
+  EXPECT_GT((*replay)->operations(), events / 2);
+  std::filesystem::remove(path);
+  return most;
+}
+
+TEST(ReplayMemory, DoesNotGrowWithTheEvents) {
+  const std::size_t few = most_heap(100'000);  // past the points of a series and the buffers of the reader
+  const std::size_t many = most_heap(400'000);
+  EXPECT_LE(many, few + (std::size_t{64} << 10));  // a byte for each event would be 300 KB
 }
 
 TEST(ReplaySeries, KeepsEveryPeakInABoundedNumberOfPoints) {
