@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "results-schema/json/compare.hpp"
 #include "results-schema/json/json.hpp"
 
 namespace assay::json {
@@ -31,6 +32,13 @@ TEST(JsonExamples, ValidOnesComeBackTheSame) {
     ASSERT_TRUE(text);
     const auto kind = validate(*text, file.string());
     ASSERT_TRUE(kind) << kind.error().text;
+    if (*kind == DocumentKind::compare) {
+      const auto compared = read_compare(*text, file.string());
+      ASSERT_TRUE(compared) << compared.error().text;
+      const auto written = write_compare(*compared);
+      ASSERT_TRUE(written) << written.error().text;
+      EXPECT_EQ(nlohmann::ordered_json::parse(*written), nlohmann::ordered_json::parse(*text)) << file;
+    }
     if (*kind != DocumentKind::run && *kind != DocumentKind::measure) continue;
     const auto document = read_document(*text, file.string());
     ASSERT_TRUE(document) << document.error().text;
