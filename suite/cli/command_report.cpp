@@ -16,6 +16,7 @@
 #include "suite/cli/context.hpp"
 #include "suite/cli/options.hpp"
 #include "suite/cli/version.hpp"
+#include "suite/estimate/account.hpp"
 #include "suite/report/card.hpp"
 #include "suite/report/html.hpp"
 #include "suite/report/memory_summary.hpp"
@@ -33,6 +34,7 @@ struct Options {
   bool force = false;
   std::string format = "table";
   bool card = false;
+  bool account = false;
   bool memory = false;  // --summary
   bool json = false;
 };
@@ -56,10 +58,10 @@ Exit write_html(const Options& options, const Context& context) {
 
 Exit show_comparison(const CompareDocument& document, const std::string& warning, const Options& options,
                      const Context& context) {
-  if (options.card || options.memory)
+  if (options.card || options.memory || options.account)
     return context.fail({ErrorCode::usage, options.files.front() +
-                                               " is a comparison, which has neither card nor memory "
-                                               "summary; leave out --card and --summary"});
+                                               " is a comparison, which has no card, memory summary "
+                                               "or account; leave out --card, --summary and --account"});
   if (!warning.empty()) context.err << "assay: " << report::printable(warning) << '\n';
   context.out << (options.json ? json::write_comparison(document.body)
                                : in_form(document.body, options.format, context.color));
@@ -96,6 +98,8 @@ Exit run_report(const Options& options, const Context& context) {
     auto again = json::write_document(*document);
     if (!again) return context.fail(again.error());
     context.out << *again;
+  } else if (options.account) {
+    context.out << report::printable_lines(estimate::account_pages(*document));
   } else if (options.memory) {
     context.out << report::memory_summary(*document);
   } else {
@@ -115,18 +119,24 @@ void add_report(CLI::App& app, Context& context) {
   add_text(command, "--reserve-gib", options->reserve_gib, "A reserve you assume, on the card only")->needs(card);
   auto* memory = command.add_flag("--summary", options->memory, "The rows of torch.cuda.memory_summary");
   memory->excludes(card);
-  auto* as_json = command.add_flag("--json", options->json, "The document as this version writes it")
+  auto* account = command.add_flag("--account", options->account, "At every checkpoint, lines that add up to the byte")
                       ->excludes(card)
                       ->excludes(memory);
+  auto* as_json = command.add_flag("--json", options->json, "The document as this version writes it")
+                      ->excludes(card)
+                      ->excludes(memory)
+                      ->excludes(account);
   auto* html = add_text(command, "--html", options->html, "Write one self-contained page, of any kinds of documents")
                    ->excludes(card)
                    ->excludes(memory)
+                   ->excludes(account)
                    ->excludes(as_json);
   command.add_flag("--force", options->force, "Replace the page when it exists")->needs(html);
   add_choice(command, "--format", options->format, {"table", "markdown", "junit", "csv"},
              "Of a comparison: table (default), markdown, junit or csv")
       ->excludes(card)
       ->excludes(memory)
+      ->excludes(account)
       ->excludes(as_json)
       ->excludes(html);
   command.footer(
@@ -134,6 +144,7 @@ void add_report(CLI::App& app, Context& context) {
       "  assay report run.json\n"
       "  assay report --card --reserve-gib 4 run.json\n"
       "  assay report --summary run.json\n"
+      "  assay report --account run.json\n"
       "  assay report --html report.html before.json after.json comparison.json\n"
       "  assay report --format markdown verdict.json");
   command.callback(

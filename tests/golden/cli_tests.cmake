@@ -25,3 +25,5 @@ find_package(ZLIB REQUIRED)
 assay_add_test(NAME golden.cli_replay LABELS golden SOURCES cli_replay.cpp TIMEOUT 240
   LIBRARIES nlohmann_json::nlohmann_json ZLIB::ZLIB)
 add_dependencies(test-golden-cli_replay assay)
+assay_add_test(NAME golden.cli_account LABELS golden SOURCES cli_account.cpp)
+add_dependencies(test-golden-cli_account assay assay-host)
