@@ -60,6 +60,10 @@ struct Options {
 // The options that differ from the defaults, in the same syntax; parse_options reads it back to the same value.
 [[nodiscard]] std::string print_options(const Options& options);
 
+// `bytes` up to the next multiple.
+[[nodiscard]] constexpr std::size_t round_up(std::size_t bytes, std::size_t multiple) {
+  return (bytes + multiple - 1) / multiple * multiple;
+}
 // Bytes of the block a request needs: a multiple of kMinBlockBytes. `bytes` is at most kLargestRequestBytes.
 [[nodiscard]] std::size_t round_request(const Options& options, std::size_t bytes);
 // Bytes of the segment a rounded request asks the device for.

@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::size_t kMostLookedAt = 64;  // places and pieces a miss considers
 
-std::size_t round_up(std::size_t bytes, std::size_t multiple) {
-  return (bytes + multiple - 1) / multiple * multiple;
-}
-
 std::size_t free_bytes(const Block* block) {
   return block != nullptr && block->state == BlockState::inactive && block->mapped ? block->bytes : 0;
 }

@@ -8,10 +8,6 @@
 namespace assay::allocator {
 namespace {
 
-constexpr std::size_t round_up(std::size_t bytes, std::size_t multiple) {
-  return (bytes + multiple - 1) / multiple * multiple;
-}
-
 // The interval of a size: 0 up to 2 MiB, 1 for [2 MiB, 4 MiB), ... , 15 from 32 GiB on.
 std::size_t roundup_interval(std::size_t bytes) {
   const int above = static_cast<int>(std::bit_width(bytes)) - static_cast<int>(std::bit_width(kMiB));

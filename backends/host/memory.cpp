@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include <cerrno>
-#include <limits>
 
 #include "backends/host/status.hpp"
 #include "backends/host/system.hpp"
@@ -18,7 +17,6 @@ std::size_t whole_pages(std::size_t bytes) {
 }
 
 // Larger requests would overflow when rounded; no machine has them.
-constexpr std::size_t kMostBytes = std::numeric_limits<std::size_t>::max() / 4;
 
 }  // namespace
 

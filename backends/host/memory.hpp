@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,9 @@
 #include "backends/host/ledger.hpp"
 
 namespace assay::host {
+
+// No request above it is looked at: sums of two such sizes still fit.
+inline constexpr std::size_t kMostBytes = std::numeric_limits<std::size_t>::max() / 4;
 
 // Physical memory without an address: a piece of the device's memory file.
 struct Extent {

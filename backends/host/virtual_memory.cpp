@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <iterator>
-#include <limits>
 
 #include "backends/host/memory.hpp"
 #include "backends/host/status.hpp"
@@ -14,8 +13,6 @@
 
 namespace assay::host {
 namespace {
-
-constexpr std::size_t kMostBytes = std::numeric_limits<std::size_t>::max() / 4;
 
 bool whole_granules(std::size_t bytes) {
   return bytes != 0 && bytes % Memory::kGranularity == 0;

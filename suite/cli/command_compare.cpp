@@ -22,7 +22,7 @@
 namespace assay::cli {
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::vector<std::string> candidates;
   std::vector<std::string> baselines;
   std::string baseline_file;
@@ -68,7 +68,7 @@ Result<std::vector<compare::Source>> read_all(const std::vector<std::string>& pa
   return out;
 }
 
-Exit run_compare(const Options& options, const Context& context) {
+Exit run_compare(const CompareOptions& options, const Context& context) {
   compare::Options rule;
   const auto margin = number_between("--margin", options.margin_percent, 0, 1000);
   if (!margin) return context.fail(margin.error());
@@ -111,7 +111,7 @@ Exit run_compare(const Options& options, const Context& context) {
 }  // namespace
 
 void add_compare(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareOptions>();
   auto& command = *app.add_subcommand("compare", "Verdicts between two series, or why they cannot be compared");
   command.add_option("documents", options->candidates, "Run documents of the candidate: one, or a series of one plan")
       ->type_name("FILE");

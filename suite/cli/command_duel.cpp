@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct DuelOptions {
   std::string a;
   std::string b;
   std::string prefix = "duel";
@@ -43,7 +43,7 @@ void point_at(planning::Request& request, const std::string& module) {
     request.backend = module;
 }
 
-Result<Plan> plan_for(const Options& options, const std::string& program, const modules::Prober& prober) {
+Result<Plan> plan_for(const DuelOptions& options, const std::string& program, const modules::Prober& prober) {
   const auto installed = modules::installed_modules(program);
   const auto one = [&](const std::string& module) {
     auto request = options.work;
@@ -80,7 +80,7 @@ Result<void> write_side(const RunDocument& document, const fs::path& path) {
   return text ? json::write_new_file(path, *text) : Result<void>(text.error());
 }
 
-Exit run_duel(Options options, const Context& context) {
+Exit run_duel(DuelOptions options, const Context& context) {
   const process::InterruptGuard guard;
   const auto paths = paths_of(options.prefix);
   if (auto checked = check_paths(paths); !checked) return context.fail(checked.error());
@@ -125,7 +125,7 @@ Exit run_duel(Options options, const Context& context) {
 }  // namespace
 
 void add_duel(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DuelOptions>();
   auto& command = *app.add_subcommand("duel", "The same plan on two modules, launches interleaved: which is faster");
   add_text(command, "--a", options->a, "Module that is the baseline: a name, a device, or a file")->required();
   add_text(command, "--b", options->b, "Module held against it")->required();

@@ -22,7 +22,7 @@
 namespace assay::cli {
 namespace {
 
-struct Options {
+struct EstimateOptions {
   std::int64_t parameters = 0;
   std::int64_t layers = 0;
   std::int64_t kv_heads = 0;
@@ -79,7 +79,7 @@ Result<void> write_output(const std::string& path, EstimateBody body, const std:
   return json::write_new_file(path, *text);
 }
 
-Exit run_model(Options& options, std::optional<std::int64_t> reserve, Context& context) {
+Exit run_model(EstimateOptions& options, std::optional<std::int64_t> reserve, Context& context) {
   if ((options.prompt > 0 || options.decode > 0) && options.tokens > 0)
     return context.fail({ErrorCode::usage,
                          "--context is the prompt and the output together: give it, or --prompt and "
@@ -120,7 +120,7 @@ Exit run_model(Options& options, std::optional<std::int64_t> reserve, Context& c
   return Exit::done;
 }
 
-Exit run_estimate(Options& options, Context& context) {
+Exit run_estimate(EstimateOptions& options, Context& context) {
   auto& request = options.request;
   request.parameters = given(options.parameters);
   request.layers = given(options.layers);
@@ -154,9 +154,8 @@ Exit run_estimate(Options& options, Context& context) {
 }  // namespace
 
 void add_estimate(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
-  auto& command =
-      *app.add_subcommand("estimate", "Bytes a model needs, from files or numbers; formula beside each");
+  auto options = std::make_shared<EstimateOptions>();
+  auto& command = *app.add_subcommand("estimate", "Bytes a model needs, from files or numbers; formula beside each");
   auto& o = *options;
   auto* paths =
       command.add_option("MODEL", o.paths, "Folder, config.json, safetensors or GGUF; or shards")->type_name("");

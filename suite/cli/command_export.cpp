@@ -16,7 +16,7 @@
 namespace assay::cli {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::string file;
   std::string format;
   std::string output;
@@ -31,7 +31,7 @@ Result<std::string> exported(const RunDocument& document, const std::string& for
   return json::write_document(document);
 }
 
-Exit run_export(const Options& options, const Context& context) {
+Exit run_export(const ExportOptions& options, const Context& context) {
   const bool replaces = options.force && std::filesystem::is_regular_file(options.output);
   if (!options.output.empty() && !replaces)
     if (auto checked = json::check_output(options.output); !checked) return context.fail(checked.error());
@@ -65,7 +65,7 @@ Exit run_export(const Options& options, const Context& context) {
 }  // namespace
 
 void add_export(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportOptions>();
   auto& command = *app.add_subcommand("export", "A run document in another program's format");
   add_text(command, "file", options->file, "Run or measure document to read")->required();
   add_choice(command, "--format", options->format, {"chrome-trace", "openmetrics", "google-benchmark", "document"},

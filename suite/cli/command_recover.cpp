@@ -13,7 +13,7 @@
 namespace assay::cli {
 namespace {
 
-struct Options {
+struct RecoverOptions {
   std::string journal;
   std::string output;
   bool json = false;
@@ -25,7 +25,7 @@ std::string output_of(const std::string& journal) {
   return journal.ends_with(kEnding) ? journal.substr(0, journal.size() - kEnding.size()) : journal + ".json";
 }
 
-Exit run_recover(const Options& options, const Context& context) {
+Exit run_recover(const RecoverOptions& options, const Context& context) {
   const auto output = options.output.empty() ? output_of(options.journal) : options.output;
   if (auto checked = json::check_output(output); !checked) return context.fail(checked.error());
   auto document = json::recover(options.journal);
@@ -47,7 +47,7 @@ Exit run_recover(const Options& options, const Context& context) {
 }  // namespace
 
 void add_recover(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RecoverOptions>();
   auto& command = *app.add_subcommand("recover", "Make a document of the journal of a run that was cut short");
   add_text(command, "journal", options->journal, "Journal to read, <output>.journal")->required();
   add_text(command, "-o,--output", options->output, "Document to write; the run's own name by default");

@@ -34,7 +34,7 @@ using Json = nlohmann::ordered_json;
 // A search replays the trace under every configuration; beyond so many operations it is not made unasked.
 constexpr std::uint64_t kMostSearchedEvents = 500'000;
 
-struct Options {
+struct ReplayOptions {
   std::vector<std::string> traces;
   std::vector<std::string> policies;
   std::optional<std::int64_t> capacity;
@@ -53,7 +53,7 @@ struct Options {
   [[nodiscard]] bool on_device() const { return !device.empty() || !backend.empty(); }
 };
 
-Result<void> replay_policies(const Options& options, const replay::TraceInput& trace,
+Result<void> replay_policies(const ReplayOptions& options, const replay::TraceInput& trace,
                              const std::vector<replay::PolicyChoice>& choices, ReplayedTrace& out) {
   replay::Comparison comparison;
   if (options.capacity) comparison.capacity_bytes = static_cast<std::size_t>(*options.capacity);
@@ -82,7 +82,7 @@ Result<void> replay_policies(const Options& options, const replay::TraceInput& t
   return {};
 }
 
-Result<PlannedDevice> chosen_device(const Options& options) {
+Result<PlannedDevice> chosen_device(const ReplayOptions& options) {
   const auto program = process::own_path();
   if (!program) return program.error();
   modules::DeviceRequest request;
@@ -105,7 +105,7 @@ Result<PlannedDevice> chosen_device(const Options& options) {
   return device;
 }
 
-Result<ReplayedTrace> replay_for_real(const Options& options, const std::string& file,
+Result<ReplayedTrace> replay_for_real(const ReplayOptions& options, const std::string& file,
                                       const std::vector<replay::PolicyChoice>& choices, ReplayedTrace out) {
   const auto device = chosen_device(options);
   if (!device) return device.error();
@@ -115,7 +115,7 @@ Result<ReplayedTrace> replay_for_real(const Options& options, const std::string&
   return out;
 }
 
-Result<ReplayedTrace> replay_one(const Options& options, const std::string& file,
+Result<ReplayedTrace> replay_one(const ReplayOptions& options, const std::string& file,
                                  const std::vector<replay::PolicyChoice>& choices) {
   const auto trace = replay::TraceInput::open(file, options.requests);
   if (!trace) return trace.error();
@@ -173,7 +173,7 @@ Exit exit_of_traces(const std::vector<ReplayedTrace>& traces) {
   return exit;
 }
 
-Result<void> write_outputs(const Options& options, const Context& context, const std::string& started,
+Result<void> write_outputs(const ReplayOptions& options, const Context& context, const std::string& started,
                            const std::vector<ReplayedTrace>& traces) {
   if (!options.timeline.empty())
     if (auto done = json::write_new_file(options.timeline, replay::chrome_trace(traces)); !done) return done;
@@ -187,7 +187,7 @@ Result<void> write_outputs(const Options& options, const Context& context, const
   return json::write_new_file(options.output, *text);
 }
 
-void print(const Options& options, const Context& context, const std::vector<ReplayedTrace>& traces) {
+void print(const ReplayOptions& options, const Context& context, const std::vector<ReplayedTrace>& traces) {
   if (options.json) {
     Json value = traces.size() == 1 ? summary_json(traces.front()) : Json{{"traces", Json::array()}};
     if (traces.size() != 1)
@@ -209,7 +209,7 @@ void print_timing(const Context& context, const std::vector<ReplayedTrace>& trac
                                    report::quantity(*policy.time_per_operation), policy.operations);
 }
 
-Exit run_replay(const Options& options, const Context& context) {
+Exit run_replay(const ReplayOptions& options, const Context& context) {
   const process::InterruptGuard guard;
   const auto started = run::timestamp();
   for (const auto* path : {&options.output, &options.timeline})
@@ -245,7 +245,7 @@ Exit run_replay(const Options& options, const Context& context) {
 }  // namespace
 
 void add_replay(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReplayOptions>();
   auto& command = *app.add_subcommand("replay", "Send a recorded trace through allocator policies");
   auto& o = *options;
   add_texts(command, "trace", o.traces, "PyTorch, Kineto, RMM, Umpire, LLM requests, Assay; gzip or not")

@@ -27,7 +27,7 @@
 namespace assay::cli {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::vector<std::string> files;
   std::string reserve_gib;
   std::string html;
@@ -39,7 +39,7 @@ struct Options {
   bool json = false;
 };
 
-Exit write_html(const Options& options, const Context& context) {
+Exit write_html(const ReportOptions& options, const Context& context) {
   if (auto allowed = json::check_derived(options.html, options.force); !allowed) return context.fail(allowed.error());
   std::vector<report::HtmlSource> sources;
   for (const auto& file : options.files) {
@@ -56,7 +56,7 @@ Exit write_html(const Options& options, const Context& context) {
   return Exit::done;
 }
 
-Exit show_comparison(const CompareDocument& document, const std::string& warning, const Options& options,
+Exit show_comparison(const CompareDocument& document, const std::string& warning, const ReportOptions& options,
                      const Context& context) {
   if (options.card || options.memory || options.account)
     return context.fail({ErrorCode::usage, options.files.front() +
@@ -68,7 +68,7 @@ Exit show_comparison(const CompareDocument& document, const std::string& warning
   return Exit::done;
 }
 
-Exit run_report(const Options& options, const Context& context) {
+Exit run_report(const ReportOptions& options, const Context& context) {
   if (!options.html.empty()) return write_html(options, context);
   if (options.files.size() != 1)
     return context.fail(
@@ -112,7 +112,7 @@ Exit run_report(const Options& options, const Context& context) {
 }  // namespace
 
 void add_report(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   auto& command = *app.add_subcommand("report", "Summary or card of a document, a comparison in any form");
   add_texts(command, "file", options->files, "Document to read; several for --html")->required()->expected(1, -1);
   auto* card = command.add_flag("--card", options->card, "One page: computed, observed, assumed");

@@ -14,12 +14,12 @@
 namespace assay::cli {
 namespace {
 
-struct Options {
+struct ValidateOptions {
   std::string file;
   bool json = false;
 };
 
-Exit run_validate(const Options& options, const Context& context) {
+Exit run_validate(const ValidateOptions& options, const Context& context) {
   std::string warning;
   auto text = json::read_file(options.file);
   auto kind = text ? json::validate(*text, options.file, &warning) : Result<DocumentKind>(text.error());
@@ -49,7 +49,7 @@ Exit run_validate(const Options& options, const Context& context) {
 }  // namespace
 
 void add_validate(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ValidateOptions>();
   auto& command = *app.add_subcommand("validate", "Check a document against the schema");
   add_text(command, "file", options->file, "Document to check")->required();
   command.add_flag("--json", options->json, "One JSON object instead of a sentence");

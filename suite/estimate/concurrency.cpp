@@ -13,13 +13,6 @@ namespace {
 using model::checked_add;
 using model::checked_multiply;
 
-Figure absent(std::string formula, std::string reason) {
-  Figure figure;
-  figure.formula = std::move(formula);
-  figure.reason = std::move(reason);
-  return figure;
-}
-
 }  // namespace
 
 Concurrency concurrency_of(const CacheEstimate& cache, const CacheRequest& request, std::int64_t memory_bytes,

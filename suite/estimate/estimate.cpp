@@ -21,13 +21,6 @@ Error too_large(std::string_view what, std::string_view numbers) {
                                         what, numbers)};
 }
 
-Figure absent(std::string formula, std::string reason) {
-  Figure figure;
-  figure.formula = std::move(formula);
-  figure.reason = std::move(reason);
-  return figure;
-}
-
 std::optional<std::int64_t> product(std::initializer_list<std::int64_t> factors) {
   std::optional<std::int64_t> result = 1;
   for (const auto factor : factors)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "results-schema/types/plan.hpp"
@@ -38,6 +39,14 @@ struct Figure {
   std::string reason;
   Basis basis = Basis::computed;
 };
+
+// A figure that could not be computed, and why.
+inline Figure absent(std::string formula, std::string reason) {
+  Figure figure;
+  figure.formula = std::move(formula);
+  figure.reason = std::move(reason);
+  return figure;
+}
 
 // What the cache takes under one way an engine may keep it.
 struct Bound {

@@ -21,13 +21,6 @@ Error too_large(std::string_view what) {
                                         what)};
 }
 
-Figure absent(std::string formula, std::string reason) {
-  Figure figure;
-  figure.formula = std::move(formula);
-  figure.reason = std::move(reason);
-  return figure;
-}
-
 // Layers with the same dimensions and the same rule.
 struct Run {
   Layer layer;

@@ -12,13 +12,6 @@ namespace {
 using model::checked_add;
 using model::checked_multiply;
 
-Figure absent(std::string formula, std::string reason) {
-  Figure figure;
-  figure.formula = std::move(formula);
-  figure.reason = std::move(reason);
-  return figure;
-}
-
 std::optional<std::int64_t> product(std::initializer_list<std::optional<std::int64_t>> factors) {
   std::optional<std::int64_t> out = 1;
   for (const auto factor : factors) out = out && factor ? checked_multiply(*out, *factor) : std::nullopt;

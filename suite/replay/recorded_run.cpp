@@ -31,9 +31,10 @@ std::string at(std::uint64_t address) {
   return fmt::format("{:#x}", address);
 }
 
-class Run {
+class RecordingRun {
  public:
-  Run(const Recording& recording, const allocator::Options& options) : recording_(recording), options_(options) {}
+  RecordingRun(const Recording& recording, const allocator::Options& options)
+      : recording_(recording), options_(options) {}
 
   RecordedRun run() {
     auto made = CachingAllocator::create(SimulatedDevice::table(), device_.handle(), options_);
@@ -259,7 +260,7 @@ class Run {
 }  // namespace
 
 RecordedRun run_recording(const Recording& recording, const allocator::Options& options) {
-  return Run(recording, options).run();
+  return RecordingRun(recording, options).run();
 }
 
 }  // namespace assay::replay

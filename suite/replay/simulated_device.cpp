@@ -30,7 +30,7 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t multiple) {
 bool whole(std::size_t bytes) {
   return bytes > 0 && bytes % kGranularity == 0;
 }
-std::uintptr_t number(const void* pointer) {
+std::uintptr_t address_of(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer);
 }
 
@@ -108,7 +108,7 @@ struct SimulatedTable {
   static assay_status free(assay_device* handle, void* pointer) {
     SimulatedDevice& device = of(handle);
     if (pointer == nullptr) return ASSAY_OK;
-    const auto found = device.live_.find(number(pointer));
+    const auto found = device.live_.find(address_of(pointer));
     if (found == device.live_.end()) return failure(ASSAY_INVALID_VALUE, "no such allocation");
     ++device.calls_.free;
     device.held_ -= found->second;
@@ -172,7 +172,7 @@ struct SimulatedTable {
   }
   static assay_status vmm_unreserve(assay_device* handle, void* pointer, std::size_t bytes) {
     SimulatedDevice& device = of(handle);
-    const auto found = device.reservations_.find(number(pointer));
+    const auto found = device.reservations_.find(address_of(pointer));
     if (found == device.reservations_.end() || found->second != bytes)
       return failure(ASSAY_INVALID_VALUE, "no such range");
     const auto mapped = device.mappings_.lower_bound(found->first);
@@ -196,7 +196,7 @@ struct SimulatedTable {
   }
   static assay_status vmm_map(assay_device* handle, void* pointer, std::size_t bytes, assay_physical* physical) {
     SimulatedDevice& device = of(handle);
-    const std::uintptr_t address = number(pointer);
+    const std::uintptr_t address = address_of(pointer);
     const auto range = device.reservations_.upper_bound(address);
     if (of(physical)->bytes != bytes || of(physical)->mapped || range == device.reservations_.begin() ||
         address + bytes > std::prev(range)->first + std::prev(range)->second)
@@ -212,10 +212,10 @@ struct SimulatedTable {
   }
   static assay_status vmm_unmap(assay_device* handle, void* pointer, std::size_t bytes) {
     SimulatedDevice& device = of(handle);
-    const auto first = device.mappings_.find(number(pointer));
+    const auto first = device.mappings_.find(address_of(pointer));
     auto last = first;
     std::size_t found = 0;
-    while (last != device.mappings_.end() && last->first == number(pointer) + found && found < bytes)
+    while (last != device.mappings_.end() && last->first == address_of(pointer) + found && found < bytes)
       found += (last++)->second->bytes;
     if (first == device.mappings_.end() || found != bytes)
       return failure(ASSAY_INVALID_VALUE, "not one or more whole mappings");

@@ -133,11 +133,11 @@ Result<RecordedSegment> read_segment(const Arena& arena, Value value, const std:
   return segment;
 }
 
-struct ActionName {
+struct RecordedName {
   std::string_view name;
   Action action;
 };
-constexpr ActionName kActions[] = {
+constexpr RecordedName kRecordedNames[] = {
     {"alloc", Action::alloc},
     {"free_requested", Action::free_requested},
     {"free_completed", Action::free_completed},
@@ -222,9 +222,10 @@ class Snapshot : public Source {
     if (!record.is_dictionary()) return record.error("an event is no dictionary");
     const auto name = record.text("action");
     if (!name) return name.error();
-    const auto* known =
-        std::find_if(std::begin(kActions), std::end(kActions), [&](const ActionName& a) { return a.name == *name; });
-    if (known == std::end(kActions)) return record.error(fmt::format("'{}' is no action this version knows", *name));
+    const auto* known = std::find_if(std::begin(kRecordedNames), std::end(kRecordedNames),
+                                     [&](const RecordedName& a) { return a.name == *name; });
+    if (known == std::end(kRecordedNames))
+      return record.error(fmt::format("'{}' is no action this version knows", *name));
     event = Event{};
     event.action = known->action;
     event.device = static_cast<std::int32_t>(device_);

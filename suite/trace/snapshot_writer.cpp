@@ -12,7 +12,7 @@ namespace {
 
 using Out = std::back_insert_iterator<std::string>;
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -94,7 +94,7 @@ void write_settings(Out out, const SnapshotSettings& settings) {
                  "\"expandable_segments\": {}, \"pinned_num_register_threads\": 1, \"release_lock_on_cudamalloc\": "
                  "false, \"pinned_use_cuda_host_register\": false, \"graph_capture_record_stream_reuse\": false, "
                  "\"roundup_power2_divisions\": {{",
-                 quoted(settings.conf), settings.max_split_size_bytes, settings.garbage_collection_threshold,
+                 json_text(settings.conf), settings.max_split_size_bytes, settings.garbage_collection_threshold,
                  settings.expandable_segments);
   constexpr std::size_t kIntervals = 16;
   for (std::size_t i = 0; i < kIntervals; ++i)

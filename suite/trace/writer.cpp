@@ -18,7 +18,7 @@
 namespace assay::trace {
 namespace {
 
-std::string_view name_of(Action action) {
+std::string_view action_text(Action action) {
   switch (action) {
     case Action::alloc:
       return "alloc";
@@ -98,7 +98,7 @@ Result<TraceWriter> TraceWriter::create(const std::string& path, const Origin& o
 }
 
 Result<void> TraceWriter::write(const Event& event) {
-  const std::string_view action = name_of(event.action);
+  const std::string_view action = action_text(event.action);
   if (action.empty() || failed_) return {};
   const std::string_view category =
       event.category < 0 ? std::string_view() : allocator::kCategoryNames.at(static_cast<std::size_t>(event.category));

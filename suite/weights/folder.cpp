@@ -18,10 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Error bad(const fs::path& path, const std::string& what) {
-  return {ErrorCode::bad_input, shown(path.string(), 400) + " " + what};
-}
-
 bool digits(std::string_view text, std::int64_t& out) {
   if (text.empty() || text.size() > 9) return false;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), out);

@@ -22,7 +22,7 @@ constexpr std::uint64_t kMaxArray = 1ULL << 30;
 // Texts of all arrays together. The largest vocabularies have a few million; more would only cost time.
 constexpr std::uint64_t kMaxTexts = 1ULL << 25;
 constexpr std::size_t kMaxTensorName = 63;
-constexpr std::uint32_t kMaxRank = 4;
+constexpr std::uint32_t kMostExtents = 4;
 constexpr std::size_t kKeptText = 4096;
 
 class Cursor {
@@ -203,8 +203,8 @@ bool read_tensor(Cursor& in, std::uint32_t file, const GgufHeader& header, std::
   std::uint32_t rank = 0;
   const auto rank_at = in.at();
   if (!in.read(rank, "a tensor's number of extents")) return false;
-  if (rank > kMaxRank) return in.fail_at(rank_at, fmt::format("a tensor has {} extents, and at most 4 are", rank));
-  std::array<std::int64_t, kMaxRank> shape{};
+  if (rank > kMostExtents) return in.fail_at(rank_at, fmt::format("a tensor has {} extents, and at most 4 are", rank));
+  std::array<std::int64_t, kMostExtents> shape{};
   std::int64_t elements = 1;
   for (std::uint32_t i = 0; i < rank; ++i) {
     const auto extent_at = in.at();

@@ -24,10 +24,6 @@ namespace {
 
 constexpr std::size_t kMaxConfigBytes = std::size_t{16} << 20;
 
-Error bad(const fs::path& path, const std::string& what) {
-  return {ErrorCode::bad_input, shown(path.string(), 400) + " " + what};
-}
-
 class Reader {
  public:
   explicit Reader(const ReadOptions& options) : options_(options) {}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,11 @@ inline std::string shown(std::string_view text, std::size_t limit = 80) {
 inline Error reject(std::string_view file, std::uint64_t byte, std::string_view reason) {
   return {ErrorCode::bad_input, shown(file, 400) + " is refused at byte " + std::to_string(byte) + ": " +
                                     std::string(reason) + "; download it again or give another file"};
+}
+
+// "PATH WHAT", for what is wrong of a file or folder as a whole.
+inline Error bad(const std::filesystem::path& path, const std::string& what) {
+  return {ErrorCode::bad_input, shown(path.string(), 400) + " " + what};
 }
 
 }  // namespace assay::weights

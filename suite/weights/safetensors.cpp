@@ -15,7 +15,7 @@ namespace assay::weights {
 namespace {
 
 constexpr std::int64_t kMaxExtent = (std::int64_t{1} << 48) - 1;  // the schema's bound on integers
-constexpr std::size_t kMaxRank = 64;
+constexpr std::size_t kMaxExtents = 64;
 constexpr std::size_t kMaxName = 4096;
 
 class HeaderHandler : public JsonHandler {
@@ -109,7 +109,7 @@ class HeaderHandler : public JsonHandler {
     if (where_ == Where::shape) {
       if (value > static_cast<std::uint64_t>(kMaxExtent))
         return refuse(fmt::format("the extent {} is above 2^48 - 1", value));
-      if (shape_.size() == kMaxRank) return refuse("a tensor has more than 64 extents");
+      if (shape_.size() == kMaxExtents) return refuse("a tensor has more than 64 extents");
       shape_.push_back(static_cast<std::int64_t>(value));
       return true;
     }

@@ -28,44 +28,44 @@ struct FakeSmi {
   int ecc_status = 0;
   std::uint64_t blocks = 0x7;
   std::uint64_t rocm_bdf = 0xc300;
-} fake;
+} fake_smi;
 
 int smi_init(std::uint64_t flags) {
   EXPECT_EQ(flags, 2U);
-  return fake.init;
+  return fake_smi.init;
 }
 int smi_handle(std::uint64_t bdf, void** out) {
-  *out = &fake;
+  *out = &fake_smi;
   return bdf == 0xc300 ? 0 : 1;
 }
 int smi_ecc(void*, std::uint64_t* out) {
-  *out = fake.blocks;
-  return fake.ecc_status;
+  *out = fake_smi.blocks;
+  return fake_smi.ecc_status;
 }
 int smi_mode(void*, int* out) {
-  *out = fake.mode;
+  *out = fake_smi.mode;
   return 0;
 }
 int rsmi_init(std::uint64_t) {
-  return fake.init;
+  return fake_smi.init;
 }
 int rsmi_count(std::uint32_t* out) {
   *out = 2;
   return 0;
 }
 int rsmi_bdf(std::uint32_t index, std::uint64_t* out) {
-  *out = index == 1 ? fake.rocm_bdf : 0x100;
+  *out = index == 1 ? fake_smi.rocm_bdf : 0x100;
   return 0;
 }
 int rsmi_ecc(std::uint32_t index, std::uint64_t* out) {
   EXPECT_EQ(index, 1U);
-  *out = fake.blocks;
-  return fake.ecc_status;
+  *out = fake_smi.blocks;
+  return fake_smi.ecc_status;
 }
 
-gpu::SymbolLookup load_fake(const char* library) {
+gpu::SymbolLookup load_fake_smi(const char* library) {
   const std::string name(library);
-  if (!(name == "libamd_smi.so" && fake.amd_smi) && !(name == "librocm_smi64.so" && fake.rocm_smi)) return {};
+  if (!(name == "libamd_smi.so" && fake_smi.amd_smi) && !(name == "librocm_smi64.so" && fake_smi.rocm_smi)) return {};
   return [](const char* symbol) -> void* {
     static const std::map<std::string, void*> symbols{
         {"amdsmi_init", reinterpret_cast<void*>(&smi_init)},
@@ -83,7 +83,7 @@ gpu::SymbolLookup load_fake(const char* library) {
 
 class AmdBoard : public testing::Test {
  protected:
-  AmdBoard() { fake = FakeSmi{}; }
+  AmdBoard() { fake_smi = FakeSmi{}; }
 
   void write_tree() {
     tree_.write(kDevice + "vendor", "0x1002\n");
@@ -115,7 +115,7 @@ class AmdBoard : public testing::Test {
     tree_.write("sys/class/kfd/kfd/proc/2/vram_51234", "0\n");
   }
   std::unique_ptr<gpu::Board> open(const std::string& uuid = "") {
-    return gpu::hip::open_amd_board({0, "0000:c3:00.0", uuid, "gfx90a", "amd"}, load_fake, tree_.root());
+    return gpu::hip::open_amd_board({0, "0000:c3:00.0", uuid, "gfx90a", "amd"}, load_fake_smi, tree_.root());
   }
   Fields identity() {
     Fields fields;
@@ -192,29 +192,29 @@ TEST_F(AmdBoard, LesserDriversAreReadAsFarAsTheyGo) {
 
 TEST_F(AmdBoard, LibrariesTellEccAndVirtualization) {
   write_tree();
-  fake.amd_smi = true;
+  fake_smi.amd_smi = true;
   EXPECT_EQ(identity()["ecc"], "on 0x7");
   EXPECT_EQ(identity()["virtualization"], "none");
   const std::map<int, std::string> modes{{2, "vgpu"}, {3, "vgpu"}, {4, "passthrough"}};
   for (const auto& [mode, word] : modes) {
-    fake.mode = mode;
+    fake_smi.mode = mode;
     EXPECT_EQ(identity()["virtualization"], word);
   }
-  fake.mode = 0;
+  fake_smi.mode = 0;
   EXPECT_EQ(identity()["virtualization"].find("unknown"), 0U);
-  fake.blocks = 0;
+  fake_smi.blocks = 0;
   EXPECT_EQ(identity()["ecc"], "off");
-  fake.init = 5;
+  fake_smi.init = 5;
   EXPECT_EQ(identity()["ecc"].find("unknown: amd_smi does not know the board"), 0U);
-  fake = FakeSmi{};
-  fake.rocm_smi = true;
+  fake_smi = FakeSmi{};
+  fake_smi.rocm_smi = true;
   EXPECT_EQ(identity()["ecc"], "on 0x7");
   EXPECT_EQ(identity()["virtualization"].find("unknown"), 0U);
-  fake.rocm_bdf = 0x200;
+  fake_smi.rocm_bdf = 0x200;
   EXPECT_EQ(identity()["ecc"].find("unknown: rocm_smi does not list the board"), 0U);
-  fake.init = 5;
+  fake_smi.init = 5;
   EXPECT_EQ(identity()["ecc"].find("unknown: rocm_smi does not initialise"), 0U);
-  const gpu::hip::AmdSmi nowhere(load_fake, std::nullopt);
+  const gpu::hip::AmdSmi nowhere(load_fake_smi, std::nullopt);
   EXPECT_FALSE(nowhere.ecc_blocks());
 }
 
@@ -238,7 +238,7 @@ TEST(AmdMetrics, ThrottlingIsReadFromTheVersionsThatAreKnown) {
   CannedTree tree;
   tree.write("sys/bus/pci/devices/0000:c3:00.0/gpu_metrics", metrics(3, 68, 4));
   Fields read;
-  gpu::hip::open_amd_board({0, "0000:c3:00.0", "", "", ""}, load_fake, tree.root())
+  gpu::hip::open_amd_board({0, "0000:c3:00.0", "", "", ""}, load_fake_smi, tree.root())
       ->sensors(gpu::FieldWriter(&collect_field, &read));
   EXPECT_EQ(read["throttle_reasons"], "status 0x4");
 }

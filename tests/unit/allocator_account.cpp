@@ -17,7 +17,7 @@ using namespace assay::allocator;
 using assay::testing::PolicyRig;
 using ::testing::HasSubstr;
 
-constexpr std::int64_t kGB = 1000 * 1000 * 1000;
+constexpr std::int64_t kGigabyte = 1000 * 1000 * 1000;
 
 assay_stream* stream(std::uintptr_t number) {
   return reinterpret_cast<assay_stream*>(number);
@@ -95,21 +95,21 @@ TEST(AllocatorAccount, FollowsTheStatisticsOfARealAllocator) {
 
 // The textbook case: 5 GB are free, in pieces of half a gigabyte, and 2 GB are asked for.
 TEST(AllocatorAccount, TheTextbookCaseIsFragmentationWithBothNumbersAndTheLargestPiece) {
-  const std::size_t capacity = 104 * kGB / 10;
+  const std::size_t capacity = 104 * kGigabyte / 10;
   PolicyRig rig("caching", {}, capacity);
   std::vector<std::uintptr_t> whole;
-  for (int i = 0; i < 10; ++i) whole.push_back(rig.take(kGB));
+  for (int i = 0; i < 10; ++i) whole.push_back(rig.take(kGigabyte));
   for (const auto block : whole) rig.give(block);
   std::vector<std::uintptr_t> halves;
-  for (int i = 0; i < 20; ++i) halves.push_back(rig.take(kGB / 2));
+  for (int i = 0; i < 20; ++i) halves.push_back(rig.take(kGigabyte / 2));
   for (std::size_t i = 0; i < halves.size(); i += 2) rig.give(halves[i]);
-  ASSERT_FALSE(rig.allocator->allocate(2 * kGB, rig.stream, Category::kv));
+  ASSERT_FALSE(rig.allocator->allocate(2 * kGigabyte, rig.stream, Category::kv));
 
   DeviceRoom room;
   room.total_bytes = capacity;
   room.free_bytes = static_cast<std::int64_t>(capacity - rig.device.held_bytes());
-  const auto verdict =
-      explain(account_of(rig.allocator->snapshot()), refused_request("caching", Options{}, 2 * kGB, rig.stream), room);
+  const auto verdict = explain(account_of(rig.allocator->snapshot()),
+                               refused_request("caching", Options{}, 2 * kGigabyte, rig.stream), room);
   EXPECT_EQ(verdict.cause, Cause::fragmentation);
   EXPECT_EQ(verdict.needed_bytes, 2'000'000'000);
   EXPECT_EQ(verdict.own_free_bytes, 5'000'002'560);
@@ -124,8 +124,8 @@ TEST(AllocatorAccount, TheTextbookCaseIsFragmentationWithBothNumbersAndTheLarges
 
 // One stream's live gigabyte and its free half, another's free gigabyte, on a device of 4 GB.
 Account shared_device(std::int64_t other_free) {
-  std::vector<SegmentInfo> segments{
-      segment(1 << 20, stream(1), {{1 << 20, kGB, kGB, kLive, {}}, {2 * kGB, kGB / 2, 0, kFree, {}}})};
+  std::vector<SegmentInfo> segments{segment(
+      1 << 20, stream(1), {{1 << 20, kGigabyte, kGigabyte, kLive, {}}, {2 * kGigabyte, kGigabyte / 2, 0, kFree, {}}})};
   if (other_free > 0)
     segments.push_back(segment(std::uintptr_t{1} << 40, stream(2),
                                {{std::uintptr_t{1} << 40, static_cast<std::size_t>(other_free), 0, kFree, {}}}));
@@ -140,41 +140,41 @@ RefusedRequest ask(std::size_t bytes) {
 }
 
 TEST(AllocatorAccount, EachCauseAndTheBorderBetweenThem) {
-  const Account account = shared_device(kGB);  // reserved 2.5 GB
+  const Account account = shared_device(kGigabyte);  // reserved 2.5 GB
   DeviceRoom room;
-  room.total_bytes = 4 * kGB;
-  room.baseline_bytes = kGB / 10;
-  room.free_bytes = kGB / 4;  // so 4 - 0.25 - 2.5 - 0.1 = 1.15 GB are held outside
+  room.total_bytes = 4 * kGigabyte;
+  room.baseline_bytes = kGigabyte / 10;
+  room.free_bytes = kGigabyte / 4;  // so 4 - 0.25 - 2.5 - 0.1 = 1.15 GB are held outside
   const auto cause = [&](std::int64_t bytes) {
     return explain(account, ask(static_cast<std::size_t>(bytes)), room).cause;
   };
-  const std::int64_t own = kGB / 2 + kGB / 4;
-  const std::int64_t outside = kGB * 115 / 100;
+  const std::int64_t own = kGigabyte / 2 + kGigabyte / 4;
+  const std::int64_t outside = kGigabyte * 115 / 100;
   EXPECT_EQ(cause(own), Cause::fragmentation);
   EXPECT_EQ(cause(own + 1), Cause::other_stream_cache);
-  EXPECT_EQ(cause(own + kGB), Cause::other_stream_cache);
-  EXPECT_EQ(cause(own + kGB + 1), Cause::other_process);
-  EXPECT_EQ(cause(own + kGB + outside), Cause::other_process);
-  EXPECT_EQ(cause(own + kGB + outside + 1), Cause::too_little_memory);
+  EXPECT_EQ(cause(own + kGigabyte), Cause::other_stream_cache);
+  EXPECT_EQ(cause(own + kGigabyte + 1), Cause::other_process);
+  EXPECT_EQ(cause(own + kGigabyte + outside), Cause::other_process);
+  EXPECT_EQ(cause(own + kGigabyte + outside + 1), Cause::too_little_memory);
 
-  const auto short_of = explain(account, ask(static_cast<std::size_t>(own + kGB + outside + 77)), room);
+  const auto short_of = explain(account, ask(static_cast<std::size_t>(own + kGigabyte + outside + 77)), room);
   EXPECT_EQ(short_of.missing_bytes, 77);
-  EXPECT_EQ(short_of.active_bytes, kGB);
+  EXPECT_EQ(short_of.active_bytes, kGigabyte);
   EXPECT_THAT(short_of.sentence, HasSubstr("1000000000 bytes are in use"));
   EXPECT_THAT(short_of.sentence, HasSubstr("77 bytes would still be missing"));
-  EXPECT_THAT(explain(account, ask(kGB), room).sentence, HasSubstr("1000000000 bytes kept for other streams"));
+  EXPECT_THAT(explain(account, ask(kGigabyte), room).sentence, HasSubstr("1000000000 bytes kept for other streams"));
   room.own_external_bytes = 5;
-  EXPECT_THAT(explain(account, ask(2 * kGB), room).sentence,
+  EXPECT_THAT(explain(account, ask(2 * kGigabyte), room).sentence,
               HasSubstr("1150000000 bytes of the device are held outside this allocator (5 bytes of it by this"));
 }
 
 // Every memory word of the rule belongs to one term: adding a byte to any of them moves the border by that byte.
 TEST(AllocatorAccount, TheTermsAddUpToTheDevice) {
-  const Account account = shared_device(kGB);
+  const Account account = shared_device(kGigabyte);
   DeviceRoom room;
-  room.total_bytes = 4 * kGB;
-  room.free_bytes = kGB / 4;
-  const auto v = explain(account, ask(kGB), room);
+  room.total_bytes = 4 * kGigabyte;
+  room.free_bytes = kGigabyte / 4;
+  const auto v = explain(account, ask(kGigabyte), room);
   EXPECT_EQ(v.own_free_bytes + v.other_cache_bytes + *v.device_free_bytes + *v.outside_bytes + v.active_bytes,
             *room.total_bytes);
 }
@@ -182,15 +182,15 @@ TEST(AllocatorAccount, TheTermsAddUpToTheDevice) {
 TEST(AllocatorAccount, ALimitOfItsOwnIsNotAnotherProcess) {
   const Account account = shared_device(0);  // reserved 1.5 GB
   DeviceRoom room;
-  room.total_bytes = 4 * kGB;
-  room.free_bytes = kGB / 2;  // 2 GB are held outside
-  room.limit_bytes = 2 * kGB;
-  const auto v = explain(account, ask(3 * kGB / 2), room);
-  EXPECT_EQ(v.device_free_bytes, kGB / 2);
+  room.total_bytes = 4 * kGigabyte;
+  room.free_bytes = kGigabyte / 2;  // 2 GB are held outside
+  room.limit_bytes = 2 * kGigabyte;
+  const auto v = explain(account, ask(3 * kGigabyte / 2), room);
+  EXPECT_EQ(v.device_free_bytes, kGigabyte / 2);
   EXPECT_EQ(v.cause, Cause::too_little_memory) << "without the others it would still not be allowed";
   EXPECT_THAT(v.sentence, HasSubstr("under the allocator's limit of 2000000000 bytes"));
-  room.limit_bytes = 3 * kGB;
-  EXPECT_EQ(explain(account, ask(3 * kGB / 2), room).cause, Cause::other_process);
+  room.limit_bytes = 3 * kGigabyte;
+  EXPECT_EQ(explain(account, ask(3 * kGigabyte / 2), room).cause, Cause::other_process);
 }
 
 TEST(AllocatorAccount, PrivatePoolsAndPendingFreesAreCachesOfOthers) {
@@ -212,7 +212,7 @@ TEST(AllocatorAccount, PrivatePoolsAndPendingFreesAreCachesOfOthers) {
 
 TEST(AllocatorAccount, TheStepOfThePolicyIsNamedWhereItIsTheObstacle) {
   DeviceRoom room;
-  room.total_bytes = 4 * kGB;
+  room.total_bytes = 4 * kGigabyte;
   room.free_bytes = 10 * static_cast<std::int64_t>(kMiB);
   const auto v = explain(Account{}, refused_request("caching", Options{}, 3 * kMiB, stream(1)), room);
   EXPECT_EQ(v.cause, Cause::fragmentation);
@@ -222,9 +222,9 @@ TEST(AllocatorAccount, TheStepOfThePolicyIsNamedWhereItIsTheObstacle) {
 }
 
 TEST(AllocatorAccount, AnUnreadableDeviceIsSaid) {
-  const Account account = shared_device(kGB);
-  EXPECT_EQ(explain(account, ask(kGB), {}).cause, Cause::other_stream_cache);
-  const auto v = explain(account, ask(2 * kGB), {});
+  const Account account = shared_device(kGigabyte);
+  EXPECT_EQ(explain(account, ask(kGigabyte), {}).cause, Cause::other_stream_cache);
+  const auto v = explain(account, ask(2 * kGigabyte), {});
   EXPECT_EQ(v.cause, Cause::unknown);
   EXPECT_FALSE(v.missing_bytes);
   EXPECT_THAT(v.sentence, HasSubstr("does not say what it has free"));
@@ -232,10 +232,10 @@ TEST(AllocatorAccount, AnUnreadableDeviceIsSaid) {
 
 TEST(AllocatorAccount, AbsurdRequestsAreTooMuchAndNothingOverflows) {
   DeviceRoom room;
-  room.total_bytes = 4 * kGB;
-  room.free_bytes = 4 * kGB;
+  room.total_bytes = 4 * kGigabyte;
+  room.free_bytes = 4 * kGigabyte;
   const std::size_t most = std::numeric_limits<std::size_t>::max();
-  const auto v = explain(shared_device(kGB), refused_request("caching", Options{}, most, stream(1)), room);
+  const auto v = explain(shared_device(kGigabyte), refused_request("caching", Options{}, most, stream(1)), room);
   EXPECT_EQ(v.cause, Cause::too_little_memory);
   EXPECT_GT(*v.missing_bytes, 0);
 }

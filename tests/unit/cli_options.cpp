@@ -21,13 +21,13 @@ using namespace assay;
 using testing::HasSubstr;
 using Words = std::vector<std::string>;
 
-struct Ran {
+struct Answer {
   cli::Exit exit;
   std::string out;
   std::string err;
 };
 
-Ran run(Words words) {
+Answer ask(Words words) {
   std::ostringstream out;
   std::ostringstream err;
   words.insert(words.begin(), "assay");
@@ -89,7 +89,7 @@ void expect_refused(const Declared& option, const Words& more, const std::string
   words.insert(words.end(), more.begin(), more.end());
   std::string line;
   for (const auto& word : words) line += " '" + word + "'";
-  const auto ran = run(words);
+  const auto ran = ask(words);
   EXPECT_EQ(ran.exit, cli::Exit::usage) << line << ": " << ran.err;
   EXPECT_EQ(ran.out, "") << line;
   EXPECT_TRUE(ran.err.starts_with("assay: ")) << line << ": " << ran.err;
@@ -155,12 +155,12 @@ TEST(EveryOption, BeforeItsCommandOrWithoutOne) {
   for (const auto& option : declared(false)) {
     Words words{option.name};
     if (!option.type.empty()) words.push_back(good_value(option));
-    const auto alone = run(words);
+    const auto alone = ask(words);
     EXPECT_EQ(alone.exit, cli::Exit::usage) << option.name << alone.err;
     EXPECT_THAT(alone.err, HasSubstr(option.name + " belongs to a command"));
     words.push_back(option.command);
     words.insert(words.end(), option.arguments.begin(), option.arguments.end());
-    const auto before = run(words);
+    const auto before = ask(words);
     EXPECT_EQ(before.exit, cli::Exit::usage) << option.name << before.err;
     EXPECT_THAT(before.err, HasSubstr(option.name + " stands before the command; write assay " + option.command));
   }
@@ -170,16 +170,16 @@ TEST(EveryCommand, RefusesAnArgumentTooManyAndNamesOneThatLacks) {
   for (const auto& option : declared(false)) {
     if (!option.any_number) expect_refused(option, {"one\ntoo", "many"}, "does not take the argument \"one\\ntoo\"");
     if (option.arguments.empty()) continue;
-    const auto lacking = run({option.command});
+    const auto lacking = ask({option.command});
     EXPECT_EQ(lacking.exit, cli::Exit::usage);
     EXPECT_THAT(lacking.err, HasSubstr("needs the argument"));
   }
 }
 
 TEST(EveryCommand, OptionsThatContradictEachOther) {
-  EXPECT_THAT(run({"run", "--suite", "quick", "--plan", "x"}).err, HasSubstr("exclude each other; give one of them"));
-  EXPECT_THAT(run({"report", "--reserve-gib", "4", "x"}).err, HasSubstr("--reserve-gib needs --card; add it"));
-  EXPECT_THAT(run({"report", "--card", "--json", "x"}).err, HasSubstr("exclude each other; give one of them"));
+  EXPECT_THAT(ask({"run", "--suite", "quick", "--plan", "x"}).err, HasSubstr("exclude each other; give one of them"));
+  EXPECT_THAT(ask({"report", "--reserve-gib", "4", "x"}).err, HasSubstr("--reserve-gib needs --card; add it"));
+  EXPECT_THAT(ask({"report", "--card", "--json", "x"}).err, HasSubstr("exclude each other; give one of them"));
 }
 
 TEST(EveryCommand, WhatWasTypedIsShownAndNotSent) {
@@ -193,7 +193,7 @@ TEST(EveryCommand, WhatWasTypedIsShownAndNotSent) {
                                    "\xc2\x9b"
                                    "2J"},
                              Words{"estimate", "--model", "/\x1b[2J/x.json"}}) {
-    const auto ran = run(words);
+    const auto ran = ask(words);
     EXPECT_NE(ran.exit, cli::Exit::done);
     for (const char c : ran.err + ran.out)
       EXPECT_TRUE(c == '\n' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f)) << ran.err;

@@ -18,7 +18,7 @@ using testing::Contains;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-std::vector<std::string> keys(const std::vector<identity::Difference>& differences) {
+std::vector<std::string> field_keys(const std::vector<identity::Difference>& differences) {
   std::vector<std::string> out;
   for (const auto& difference : differences) out.push_back(difference.key);
   return out;
@@ -35,12 +35,12 @@ TEST(Conflation, HipOnNvidiaIsNeitherCudaOnNvidiaNorHipOnAmd) {
   const auto by_hip = identity_of("h100-by-hip");
   const auto against_cuda = compare(by_hip, identity_of("h100"));
   EXPECT_EQ(against_cuda.relation, Relation::different_thing);
-  EXPECT_THAT(keys(against_cuda.things), UnorderedElementsAre("backend"));
+  EXPECT_THAT(field_keys(against_cuda.things), UnorderedElementsAre("backend"));
   EXPECT_TRUE(against_cuda.same_board);
   const auto against_amd = compare(by_hip, identity_of("mi250x"));
   EXPECT_EQ(against_amd.relation, Relation::different_thing);
-  EXPECT_THAT(keys(against_amd.things), Contains("platform"));
-  EXPECT_THAT(keys(against_amd.things), Contains("pci_vendor"));
+  EXPECT_THAT(field_keys(against_amd.things), Contains("platform"));
+  EXPECT_THAT(field_keys(against_amd.things), Contains("pci_vendor"));
 }
 
 TEST(Conflation, AnOverriddenArchitectureIsRefusedByTheKernelDriversWord) {
@@ -64,7 +64,7 @@ TEST(Conflation, EqualComputeCapabilityOfTwoVendorsIsNoIdentity) {
   // Both boards call themselves 9.0; nothing of that enters an identity.
   const auto result = compare(identity_of("h100"), identity_of("mi250x"));
   EXPECT_EQ(result.relation, Relation::different_thing);
-  EXPECT_THAT(keys(result.things), Contains("arch"));
+  EXPECT_THAT(field_keys(result.things), Contains("arch"));
   EXPECT_EQ(find_rule("compute_capability"), nullptr);
 }
 
@@ -80,8 +80,8 @@ TEST(Conflation, AnEmulatorUnderAnAmdNameIsRefused) {
   EXPECT_THAT(refusing(emulated), UnorderedElementsAre("execution"));
   const auto result = compare(emulated, identity_of("mi250x"));
   EXPECT_EQ(result.relation, Relation::invalid);
-  EXPECT_THAT(keys(result.things), Contains("execution"));
-  EXPECT_THAT(keys(result.things), Contains("pci_vendor"));
+  EXPECT_THAT(field_keys(result.things), Contains("execution"));
+  EXPECT_THAT(field_keys(result.things), Contains("pci_vendor"));
 }
 
 TEST(Conflation, HeadersThatImitateCudaAreRefusedByTheArchitecturesName) {
@@ -93,19 +93,20 @@ TEST(Conflation, HeadersThatImitateCudaAreRefusedByTheArchitecturesName) {
 TEST(Conflation, ASliceOfABoardIsAnotherThingThanTheBoard) {
   const auto cpx = compare(identity_of("mi300x"), identity_of("mi300x-cpx-slice"));
   EXPECT_EQ(cpx.relation, Relation::different_thing);
-  EXPECT_THAT(keys(cpx.things), UnorderedElementsAre("partition", "multiprocessors"));
+  EXPECT_THAT(field_keys(cpx.things), UnorderedElementsAre("partition", "multiprocessors"));
   EXPECT_TRUE(cpx.same_board);  // one board all the same, which is why the partition must decide
   const auto mig = compare(identity_of("h100"), identity_of("h100-mig"));
   EXPECT_EQ(mig.relation, Relation::different_thing);
-  EXPECT_THAT(keys(mig.things), UnorderedElementsAre("partition", "multiprocessors"));
+  EXPECT_THAT(field_keys(mig.things), UnorderedElementsAre("partition", "multiprocessors"));
   EXPECT_FALSE(mig.same_board);
 }
 
 TEST(Conflation, AMixtureOfReleasesShowsEveryPartThatDiffers) {
   const auto result = compare(identity_of("mi250x"), identity_of("mi250x-mixture"));
   EXPECT_EQ(result.relation, Relation::change_only);
-  EXPECT_THAT(keys(result.changes), UnorderedElementsAre("compiler", "toolkit_compiled", "runtime_version",
-                                                         "runtime_path", "hsa_runtime_path", "code_object_version"));
+  EXPECT_THAT(field_keys(result.changes),
+              UnorderedElementsAre("compiler", "toolkit_compiled", "runtime_version", "runtime_path",
+                                   "hsa_runtime_path", "code_object_version"));
   EXPECT_THAT(result.things, IsEmpty());
 }
 

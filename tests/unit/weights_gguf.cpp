@@ -30,7 +30,7 @@ struct Type {
   std::int64_t elements;
   std::int64_t bytes;
 };
-constexpr Type kTypes[] = {
+constexpr Type kGgufTypes[] = {
     {0, 1, 4},      {1, 1, 2},     {2, 32, 18},    {3, 32, 20},    {6, 32, 22},    {7, 32, 24},    {8, 32, 34},
     {9, 32, 36},    {10, 256, 84}, {11, 256, 110}, {12, 256, 144}, {13, 256, 176}, {14, 256, 210}, {15, 256, 292},
     {16, 256, 66},  {17, 256, 74}, {18, 256, 98},  {19, 256, 50},  {20, 32, 18},   {21, 256, 110}, {22, 256, 82},
@@ -39,7 +39,7 @@ constexpr Type kTypes[] = {
 
 TEST(GgufHeader, EveryTypeTakesItsBlocks) {
   for (const auto version : {2U, 3U}) {
-    for (const auto& type : kTypes) {
+    for (const auto& type : kGgufTypes) {
       Gguf gguf(version);
       gguf.text("general.architecture", "llama").tensor("w", {512, 3}, type.id, 512 * 3 / type.elements * type.bytes);
       const auto header = read(gguf.padded() + std::string(static_cast<std::size_t>(gguf.data_bytes()), '\0'));
@@ -55,7 +55,7 @@ TEST(GgufHeader, TheSharedTableSaysTheSame) {
   if (!path) GTEST_SKIP() << "the shared data folder is absent";
   std::ifstream file(*path);
   const auto table = nlohmann::json::parse(file).at("types");
-  EXPECT_EQ(table.size(), std::size(kTypes));
+  EXPECT_EQ(table.size(), std::size(kGgufTypes));
   for (const auto& [id, entry] : table.items()) {
     const auto* type = weights::ggml_type(static_cast<std::uint32_t>(std::stoul(id)));
     ASSERT_NE(type, nullptr) << id;
@@ -94,13 +94,13 @@ TEST(GgufHeader, LongListsAreMeasuredAndNotKept) {
   EXPECT_EQ(header->integer("llama.block_count"), 2);
 }
 
-struct Bad {
+struct BadGguf {
   const char* name;
   std::string file;
   const char* says;
 };
 
-std::vector<Bad> bad_files() {
+std::vector<BadGguf> bad_gguf_files() {
   const auto raw = [](std::uint64_t tensors, std::uint64_t values, const std::string& rest) {
     return "GGUF" + little_endian(3, 4) + little_endian(tensors, 8) + little_endian(values, 8) + rest;
   };
@@ -108,7 +108,7 @@ std::vector<Bad> bad_files() {
   const auto array = [](std::uint32_t type, std::uint64_t count) {
     return Gguf().entry("k", 9, little_endian(type, 4) + little_endian(count, 8) + std::string(16, '\0')).header();
   };
-  std::vector<Bad> out{
+  std::vector<BadGguf> out{
       {"short", "GG", "cut off in the magic"},
       {"magic", "GGUG" + big, "does not begin with"},
       {"version_1", "GGUF" + little_endian(1, 4) + big, "version is 1"},
@@ -160,7 +160,7 @@ std::vector<Bad> bad_files() {
 }
 
 TEST(GgufHeader, EveryBrokenRuleIsOneSentenceWithTheByte) {
-  for (const auto& bad : bad_files()) {
+  for (const auto& bad : bad_gguf_files()) {
     const auto header = read(bad.file);
     ASSERT_FALSE(header) << bad.name;
     EXPECT_EQ(header.error().code, ErrorCode::bad_input);
