@@ -12,10 +12,6 @@
 namespace assay::planning {
 namespace {
 
-Error usage(std::string text) {
-  return {ErrorCode::usage, std::move(text)};
-}
-
 bool has_host_options(const Request& request) {
   return request.host_memory_bytes || request.host_wave || request.host_threads;
 }

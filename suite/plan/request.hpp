@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "results-schema/types/plan.hpp"
@@ -64,6 +65,11 @@ struct Request {
 
   [[nodiscard]] bool names_devices() const { return !devices.empty() || !backend.empty() || !module.empty(); }
 };
+
+// A request that cannot be planned, and what to give instead.
+inline Error usage(std::string text) {
+  return {ErrorCode::usage, std::move(text)};
+}
 
 // The workloads of a suite, or the one that is described, every refusal included. Errors: usage, bad_input.
 Result<std::vector<Workload>> make_workloads(const std::string& suite, const WorkloadRequest& request);

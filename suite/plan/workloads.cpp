@@ -34,10 +34,6 @@ std::vector<Load> loads_of(const std::string& suite) {
   return {{"usual", 32, 4, nullptr}};
 }
 
-Error usage(std::string text) {
-  return {ErrorCode::usage, std::move(text)};
-}
-
 Result<model::Model> model_of(const WorkloadRequest& request) {
   if (!request.has_dimensions()) return find_model(request.model.empty() ? kDefaultModel : request.model);
   if (!request.model.empty())
