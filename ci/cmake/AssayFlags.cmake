@@ -7,6 +7,10 @@ target_compile_options(assay_flags INTERFACE
 # g++ 12 sees overlapping copies in std::string's own code when it inlines at -O3 (GCC bug 105651).
 target_compile_options(assay_flags INTERFACE
   $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<CONFIG:Release>>:-Wno-restrict>)
+# Sources compiled together are included by one file, which g++ then takes for headers with unnamed namespaces.
+if(CMAKE_UNITY_BUILD)
+  target_compile_options(assay_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endif()
 target_include_directories(assay_flags INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/generated")
 if(ASSAY_SANITIZE)
   target_compile_options(assay_flags INTERFACE -fsanitize=${ASSAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)

@@ -51,12 +51,12 @@ std::optional<std::int64_t> date_time_us(std::string_view text) {
   const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
   std::int64_t fraction = 0;
   if (text.size() > kSeconds + 1) {
-    constexpr std::size_t kMicro = 6;
-    const std::string_view digits = text.substr(kSeconds + 1, kMicro);
+    constexpr std::size_t kMicroDigits = 6;
+    const std::string_view digits = text.substr(kSeconds + 1, kMicroDigits);
     const auto part = whole<std::int64_t>(digits);
     if (!part || *part < 0 || text[kSeconds] != '.') return std::nullopt;
     fraction = *part;
-    for (std::size_t i = digits.size(); i < kMicro; ++i) fraction *= 10;
+    for (std::size_t i = digits.size(); i < kMicroDigits; ++i) fraction *= 10;
   }
   return (((days * 24 + *hours) * 60 + *minutes) * 60 + *seconds) * 1'000'000 + fraction;
 }

@@ -61,6 +61,23 @@ TEST_F(Rule, AChangeInsideTheMarginIsTheSame) {
   EXPECT_EQ(compared(baseline(), candidate(1020), tight)->counts.regressed, 3);
 }
 
+TEST_F(Rule, WhereOnlyTheAnchorMatchesNothingWasComparable) {
+  const auto of_width = [](const char* id, std::size_t first, std::int64_t width) {
+    Side side{id, 2, 7, 3, first, 2};
+    side.anchor = true;
+    auto document = run_document(board(), side, steady(1000, first + 1));
+    document.plan.workloads.front().width = width;
+    json::finish(document);
+    return document;
+  };
+  const auto comparison = compared(of_width("a", 0, 64), of_width("b", 1, 128));
+  ASSERT_TRUE(comparison);
+  EXPECT_EQ(comparison->exit_code, 3);
+  EXPECT_NE(find_case(*comparison, "device_copy"), nullptr);
+  EXPECT_FALSE(comparison->unmatched.empty());
+  EXPECT_EQ(compared(of_width("a", 0, 64), of_width("b", 1, 64))->exit_code, 0);
+}
+
 TEST_F(Rule, TwoHundredFiftySixRegressionsExitWithOne) {
   const auto comparison = compared(baseline(256, 8), candidate(1500, 256, 8));
   ASSERT_TRUE(comparison);
