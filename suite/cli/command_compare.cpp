@@ -116,7 +116,8 @@ void add_compare(CLI::App& app, Context& context) {
   command.add_option("documents", options->candidates, "Run documents of the candidate: one, or a series of one plan")
       ->type_name("FILE");
   command.add_option("--baseline", options->baselines, "Run documents to hold them against: one, or a series")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   auto* file = add_text(command, "--baseline-file", options->baseline_file,
                         "Named baselines, margins of single cases, accepted regressions");
   add_text(command, "--name", options->name, "Baseline of that file to use")->needs(file);

@@ -81,6 +81,9 @@ Result<void> write_side(const RunDocument& document, const fs::path& path) {
 }
 
 Exit run_duel(DuelOptions options, const Context& context) {
+  for (const auto& [name, value] : {std::pair("--a", &options.a), std::pair("--b", &options.b)})
+    if (value->empty())
+      return context.fail({ErrorCode::usage, fmt::format("assay duel needs {}; see assay duel --help", name)});
   const process::InterruptGuard guard;
   const auto paths = paths_of(options.prefix);
   if (auto checked = check_paths(paths); !checked) return context.fail(checked.error());
@@ -127,8 +130,8 @@ Exit run_duel(DuelOptions options, const Context& context) {
 void add_duel(CLI::App& app, Context& context) {
   auto options = std::make_shared<DuelOptions>();
   auto& command = *app.add_subcommand("duel", "The same plan on two modules, launches interleaved: which is faster");
-  add_text(command, "--a", options->a, "Module that is the baseline: a name, a device, or a file")->required();
-  add_text(command, "--b", options->b, "Module held against it")->required();
+  add_text(command, "--a", options->a, "Module that is the baseline: a name, a device, or a file");
+  add_text(command, "--b", options->b, "Module held against it");
   add_text(command, "-o,--output", options->prefix, "Beginning of three files: -a, -b, -compare.json (duel)");
   add_comparison_form(command, options->output);
   add_choice(command, "--suite", options->work.suite, {"quick", "standard", "full"}, "Instead of one workload");

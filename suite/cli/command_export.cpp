@@ -32,6 +32,8 @@ Result<std::string> exported(const RunDocument& document, const std::string& for
 }
 
 Exit run_export(const ExportOptions& options, const Context& context) {
+  if (options.format.empty())
+    return context.fail({ErrorCode::usage, "assay export needs --format; see assay export --help"});
   const bool replaces = options.force && std::filesystem::is_regular_file(options.output);
   if (!options.output.empty() && !replaces)
     if (auto checked = json::check_output(options.output); !checked) return context.fail(checked.error());
@@ -69,8 +71,7 @@ void add_export(CLI::App& app, Context& context) {
   auto& command = *app.add_subcommand("export", "A run document in another program's format");
   add_text(command, "file", options->file, "Run or measure document to read")->required();
   add_choice(command, "--format", options->format, {"chrome-trace", "openmetrics", "google-benchmark", "document"},
-             "chrome-trace, openmetrics, google-benchmark, or document")
-      ->required();
+             "chrome-trace, openmetrics, google-benchmark, or document");
   auto* output = add_text(command, "-o,--output", options->output, "File to write instead of standard output");
   command.add_flag("--force", options->force, "Replace the file when it is there")->needs(output);
   command.add_flag("--redact", options->redact, "Leave out host names, paths, serial numbers, variables");
